@@ -10,7 +10,6 @@ import { isIndexName } from '../publisher/paths.ts';
 
 export const workersHelp = 'processes behind the same ports, such as one per core (default: WORKERS)';
 
-/** How long a command waits for a callback unless told otherwise. */
 export const usualWaitSeconds = 30;
 
 /** The options of a command that sends a signed request and waits for its callback. Help texts: who signs, what is awaited, what the address is for. */

@@ -22,7 +22,6 @@ export interface CommandContext {
   setExitCode(code: number): void;
 }
 
-/** Adds the commands of a file to the program. */
 export type Register = (program: Command, context: CommandContext) => void;
 
 /** The message is for the person at the terminal and says what to do; shown without a stack, exit code 1. */

@@ -36,7 +36,6 @@ import { withDatabase } from './database.ts';
 export const register: Register = (program, context) => {
   const registry = program.command('registry').addHelpText('after', examples);
 
-  /** Opens the database, finds the participant's identity, prints the result of the work, and turns a refusal into a sentence. */
   const onRegistry = (
     name: string,
     json: boolean | undefined,

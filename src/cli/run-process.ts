@@ -56,7 +56,6 @@ interface RunOptions<T extends { close(): Promise<void> }> {
   alongside?: (running: Process, logger: Logger) => Promise<T | undefined>;
   /** Work that must end before anything is printed, so that the log of the start does not push it away. */
   settle?: (running: Process, signal: AbortSignal, beside: T | undefined) => Promise<void>;
-  /** Called once the addresses are printed. */
   started?: () => void;
   json?: boolean;
   showPublic?: boolean;

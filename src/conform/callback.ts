@@ -26,7 +26,6 @@ export interface Asking {
   waitSeconds: number;
 }
 
-/** Sends a request, and waits for its callback where it is acknowledged with 200. */
 export async function ask(
   { self, inbox, waitSeconds }: Asking,
   action: Parameters<Sender['send']>[0],

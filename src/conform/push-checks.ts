@@ -83,7 +83,6 @@ export const noPushChecks = [
   }),
 ];
 
-/** How long nothing may come. */
 const quietSeconds = 1;
 
 /** Other subscriptions of the identity would bring pushes that this one does not. */

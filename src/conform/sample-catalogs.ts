@@ -41,7 +41,6 @@ export function createSamples(run: string, networkId: string) {
         ...{ id: id(name), type: 'EV_CHARGER', ...attributes },
       },
     }),
-    /** A resource without attributes, and so without a schema type. */
     plain: (name: string): Resource => ({ id: id(name), descriptor: descriptor(name) }),
   };
 }

@@ -24,7 +24,6 @@ export interface Sending {
   query?: Readonly<Record<string, string>>;
   /** Sent instead of context and message. */
   raw?: Buffer;
-  /** Another key than that of the identity. */
   key?: SigningKey;
   now?: Date;
   /** Changes the Authorization header; undefined leaves it out. */
@@ -34,13 +33,10 @@ export interface Sending {
 export interface Answer {
   action: Action;
   status: number;
-  /** Parsed where it is JSON, otherwise its text. */
   body: Json;
-  /** The messageId of the request. */
   messageId: string;
   /** Whether the node could read a messageId in the request. */
   namesMessage: boolean;
-  /** The message of the request. */
   message?: object;
   digest: string;
   authorization: string;

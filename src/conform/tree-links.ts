@@ -22,9 +22,7 @@ const notServed: readonly Code[] = [
 ];
 
 export interface Link {
-  /** The name of the check, and what it expects. */
   key: string;
-  /** Text of the specification. */
   text: string;
   documents: readonly Document[];
   codes: readonly Code[];

@@ -36,7 +36,6 @@ import { addRoute } from './route.ts';
 // The inbox: an address for callbacks to the consumer of the settings. It shows each message that arrives and whether its signature holds, and
 // answers as a consumer does, with ACK or 401. Messages are kept in the memory of this process alone.
 
-/** A larger callback is refused with 413. */
 const maxBodyBytes = 1024 * 1024;
 /** Rate limit for each source address, applied before the signature is verified. */
 const perSource = { perSecond: 20, burst: 100 };

@@ -105,7 +105,6 @@ async function describe({ config, database }: ConsoleContext) {
   };
 }
 
-/** The identities of the roles of this process, and of the consumer that the command line uses. */
 function describeIdentities({ DATA_DIR, identities, roles }: ConsoleContext['config']) {
   const shown = (['catalog', 'discovery', 'publisher', 'consumer'] as const).filter(
     (name) => name === 'consumer' || roles.includes(name),

@@ -35,9 +35,7 @@ export interface Collected {
   stationCount: number;
   chargerCount: number;
   offerCount: number;
-  /** The operators of all stations, by the id of the station. */
   operators: ReadonlyMap<string, string>;
-  /** Ids of stations that are held back because their place looks wrong. */
   heldBack: readonly string[];
   /** The rows that became chargers, with their line in the file. */
   taken: ReadonlySet<string>;
@@ -47,9 +45,7 @@ export interface Collected {
 export interface CollectorOptions {
   per: PerUnit;
   checker: Check;
-  /** Publishes stations whose place looks wrong. */
   keepDoubtful?: boolean;
-  /** Ids of the catalogs made from this source before. */
   known?: readonly string[];
 }
 
@@ -143,16 +139,13 @@ export function createCollector(options: CollectorOptions): Collector {
   return { add, report, finish };
 }
 
-/** The content of one station in a catalog. */
 interface Part {
   catalogId: string;
-  /** The station from its first row, without chargers and tariffs. */
   station: Station;
   chargerCount: number;
   offerCount: number;
 }
 
-/** The tariffs of those chargers that became resources. */
 function tariffsOf(
   { at, id, tariffs = [] }: Station,
   resourceIds: ReadonlySet<string>,
@@ -238,7 +231,6 @@ function reportDifferences(station: Station, first: Station, report: Report): vo
   }
 }
 
-/** Reports facts of a station that a catalog of a whole operator cannot express. */
 function reportUnsaid({ at, isActive, operator }: Station, { provider }: CatalogHead, report: Report): void {
   if (isActive === false) {
     report({

@@ -23,7 +23,6 @@ export function findConnectors(cells: Cells, section: ConnectorSection): FoundCo
   return fromColumns(cells, section);
 }
 
-/** Whether a column of the file is one that connectors are read from. */
 export function isConnectorColumn(column: string, section: ConnectorSection): boolean {
   const { json, columns = {}, counted } = section;
   if (column === json) return true;
@@ -32,7 +31,6 @@ export function isConnectorColumn(column: string, section: ConnectorSection): bo
   return [counted, ...Object.values(columns)].some((pattern) => patternOf(pattern).test(column));
 }
 
-/** A column that holds a JSON array of objects. */
 function fromJson(column: string, value: string): FoundConnectors {
   if (value === '') return { connectors: [], problems: [] };
   const list = findJson(value);
@@ -54,7 +52,6 @@ function fromColumns(cells: Cells, section: ConnectorSection): FoundConnectors {
   };
 }
 
-/** The columns that belong together, with what each is of a connector. */
 function columnGroups({
   columns = {},
   upTo = usualUpTo,

@@ -12,15 +12,12 @@ import type { Problem } from './station.ts';
 interface DatexExport {
   table: JsonObject;
   status: JsonObject;
-  /** Parts of the catalogs without a place in DATEX II. */
   problems: Problem[];
 }
 
 interface DatexOptions {
   now: Date;
-  /** Language of the texts: `en`. */
   lang: string;
-  /** The publisher: a country and an identifier in it. */
   creator: { country: string; nationalIdentifier: string };
 }
 
@@ -110,7 +107,6 @@ function siteOf(catalog: Catalog, context: ExportContext): JsonObject | undefine
 interface ExportedStation {
   stationId: string;
   location?: Location;
-  /** Connectors by the id of the EVSE. */
   points: Map<string, Resource[]>;
 }
 
@@ -178,7 +174,6 @@ function currentOf(powerType: Json | undefined): string | undefined {
 
 const oneOfEach = 'is not the same for all connectors of an EVSE, for which DATEX II has one';
 
-/** The prices of offers that are valid now and cover all connectors of a point. */
 function ratesOf(
   { offers = [] }: Catalog,
   chargers: readonly Resource[],

@@ -22,14 +22,12 @@ export function firstObject(...values: (Json | undefined)[]): JsonObject {
   return values.find(isJsonObject) ?? {};
 }
 
-/** The value of an enumeration, extended or not. */
 export function enumOf(given: Json | undefined): string | undefined {
   if (!isJsonObject(given)) return textOf(given);
   const value = textOf(given.value);
   return value === 'extendedG' ? textOf(given.extendedValueG) : value;
 }
 
-/** The first language of a multilingual text. */
 export function wordsOf(given: Json | undefined): string | undefined {
   const [first] = [given].flat();
   const [value] = listIn(first, 'values');

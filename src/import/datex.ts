@@ -26,7 +26,6 @@ import { slugOf } from './template.ts';
 // and without regard to case, because publishers write them in several ways. docs/charging.md has the table of fields. Longer than
 // our other files: one walk from the publication down to the connector.
 
-/** Lists of sites in a table. */
 export const datexLists = /energyInfrastructureSite$/i;
 
 /**
@@ -64,7 +63,6 @@ function* readStations(
     }
 }
 
-/** The payloads of a document: one, several, or a message container of them. */
 function payloadsOf(document: Json): JsonObject[] {
   const container = memberOf(document, 'messageContainer') ?? document;
   const payloads = [memberOf(container, 'payload') ?? container].flat().filter(isJsonObject);
@@ -260,7 +258,6 @@ function reportRates(holders: readonly JsonObject[], report: Report): void {
     report('is not imported: the price is missing', { column: 'rates', value });
 }
 
-/** Opening times in the notation of OCPI. */
 function openingTimesOf(given: Json | undefined, report: Report): Json | undefined {
   if (memberOf(given, 'OpenAllHours') !== undefined) return { twentyfourseven: true };
   const periods = listIn(

@@ -12,7 +12,6 @@ import { findCountry, isWithin, type Point } from './countries.ts';
 // judged by medians, so that wrong rows, as long as they are the fewer, do not decide it.
 
 export interface StatedPlace extends Point {
-  /** As the list has it. */
   country?: string;
 }
 
@@ -66,7 +65,6 @@ function isOutside(place: StatedPlace): boolean {
   return country !== undefined && !isWithin(country, place);
 }
 
-/** The places that state a country, whether we know it or not, by country. */
 function groupByCountry(places: readonly StatedPlace[]): Map<string, StatedPlace[]> {
   const groups = new Map<string, StatedPlace[]>();
   for (const place of places) {
@@ -82,7 +80,6 @@ function countryKey({ country = '' }: StatedPlace): string {
   return findCountry(country)?.code ?? country.trim().toLowerCase();
 }
 
-/** Where the places of a list usually are. */
 interface Cluster {
   members: readonly Vector[];
   centre: Vector;

@@ -7,7 +7,6 @@ export interface FieldTable {
   destinations: ReadonlyMap<string, string>;
   /** Each field with everything that it is in: `evses.connectors.id`, `evses.connectors`, `evses`. */
   carried: ReadonlySet<string>;
-  /** The path of a member of the object at a path. */
   below(path: string, name: string): string;
 }
 

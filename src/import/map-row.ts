@@ -9,7 +9,6 @@ import type { Attributes, Charger, Problem, Source, Station, Tariff } from './st
 // A row of a list, by a mapping, to a charging station with its chargers: one connector is one charger.
 
 interface MappedRow {
-  /** Absent where the row cannot become one; then a problem says why. */
   station?: Station;
   problems: Problem[];
 }

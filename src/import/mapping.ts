@@ -14,22 +14,16 @@ export interface Mapping {
   operator: { id: Field; name: Field };
   station: { id: Field } & Partial<Record<StationMember, Field>>;
   connectors?: ConnectorSection;
-  /** By the path of the member: `id`, `name`, `attributes.connectorType`. */
   charger: ReadonlyMap<string, Field>;
-  /** By the name of the member: `perKwh`, `currency`. */
   prices: ReadonlyMap<string, Field>;
-  /** Every field. */
   fields: readonly Field[];
-  /** Columns that are known and go nowhere. */
   ignore: ReadonlySet<string> | '*';
-  /** The columns that it names. */
   columns: ReadonlySet<string>;
 }
 
 export type StationMember = Exclude<keyof MappingFile['station'], 'id'>;
 
 export interface Field {
-  /** Where it stands in the mapping, for a message about it. */
   name: string;
   /** The first that can be filled counts. */
   templates: readonly Template[];
@@ -40,7 +34,6 @@ export interface Field {
   format?: string;
 }
 
-/** Every fault of a mapping, each with its place. */
 export class MappingFault extends Error {
   override readonly name = 'MappingFault';
 }

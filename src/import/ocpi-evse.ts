@@ -8,14 +8,11 @@ import type { Attributes, Availability, Charger, Source } from './station.ts';
 
 interface EvseContext {
   at: string;
-  /** Where it stands in the location. */
   path: string;
   /** `country_code*party_id`, within which `uid` is unique. */
   owner: string;
   stationName?: string;
-  /** Attributes of the station, copied to each of its chargers. */
   shared: Attributes;
-  /** Takes down that a tariff, by its id or as the operator sent it, is that of a charger. */
   addTariff(tariff: Json, chargerId: string): void;
   report: Report;
 }

@@ -44,7 +44,6 @@ function plain(text: string): string {
   return text.replace(/[\s-]/g, '').toLowerCase();
 }
 
-/** An address of the parts that are known; none where none is. */
 export function findAddress(parts: {
   street?: string;
   city?: string;

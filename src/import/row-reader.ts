@@ -10,7 +10,6 @@ export interface Row {
   /** Where it stands in the file: `row 17`. */
   at: string;
   cells: Cells;
-  /** Where the file has geometries of its own. */
   geometry?: unknown;
 }
 
@@ -19,7 +18,6 @@ export interface RowReader {
   read(field: Field): FieldResult;
   value(member: StationMember): unknown;
   text(member: StationMember): string | undefined;
-  /** A field without which there is no station or charger. */
   needed(field: Field): string | undefined;
   report: Report;
 }
@@ -75,7 +73,6 @@ const connectorPrefix = 'connector.';
 
 type FieldResult =
   | { kind: 'value'; value: Scalar | Power; column: string; text: string }
-  /** Nothing stands there. */
   | { kind: 'nothing' }
   | { kind: 'problem'; column: string; text: string; why: string };
 

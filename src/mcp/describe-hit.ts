@@ -66,7 +66,6 @@ export function describePrice({ value, minValue, currency, unit }: Price): Stati
   return { value, minValue, currency, unit: unit === '' ? undefined : unit };
 }
 
-/** To the geometry that matched, where the service says that. */
 export function distanceOf(hit: Found, near: Question['near']): number | undefined {
   return hit.distanceMeters ?? (near && findDistance(hit, near));
 }

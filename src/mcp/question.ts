@@ -76,7 +76,6 @@ export type Question = Static<typeof Question>;
 
 /** A part of a question, which can be left out to see what it excludes. */
 export interface Part {
-  /** As the assistant has written it. */
   says: string;
   intent?: Intent;
   /** On a resource (RFC 9535). */

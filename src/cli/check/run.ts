@@ -35,7 +35,6 @@ export interface CheckOptions {
   json?: boolean;
 }
 
-/** Maximum of listed differences of a kind. */
 const maxListed = 10_000;
 /** Times that the parts are compared. A difference counts if every look finds it, and nothing of it has moved between the last two. */
 const looks = 4;

@@ -97,7 +97,6 @@ interface Parts {
   registry: RegistryClient;
   client: GuardedClient;
   context: CommandContext;
-  /** Aborted by Ctrl-C: no further check is begun. */
   signal: AbortSignal;
 }
 

@@ -8,7 +8,6 @@ import { createThreadPool } from '../../thread-pool.ts';
 import { type CommandContext, CommandError, renderTable } from '../command.ts';
 import { withDatabase } from '../database.ts';
 
-/** Evaluates an intent as the discovery service does, on its database, and shows how: which part led, what each step took and how much was left after it. */
 export async function explain(
   message: DiscoverMessage,
   scope: { networkId?: string; schemaContext?: string[] },

@@ -21,10 +21,8 @@ export interface ExplainOptions {
 
 interface Explained {
   field: string;
-  /** How often it has something in it. */
   filled: number;
   example: string;
-  /** Absent: nowhere. */
   goesTo?: string;
 }
 
@@ -61,7 +59,6 @@ async function explain(bytes: Buffer, file: string, mapping: string | undefined,
   return { title: `Mapping: ${name}`, fields: await explainRows(await open(known), known) };
 }
 
-/** The bundled mapping that names most of the columns. */
 async function findMapping(
   open: (known: Mapping) => RowSource | Promise<RowSource>,
   context: CommandContext,

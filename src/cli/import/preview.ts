@@ -19,7 +19,6 @@ export async function previewAll(
   return previews;
 }
 
-/** A line for each catalog that would change, and one about the others. */
 export function renderPreviews(previews: readonly PublishPreview[], { entries }: PublishedTree): string[] {
   const of = (kind: PublishPreview['kind']) => previews.filter((preview) => preview.kind === kind);
   const changes = [...of('refused'), ...of('changed'), ...of('new')];

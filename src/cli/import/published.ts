@@ -21,13 +21,10 @@ export async function readPublished({ publisherDir }: Config): Promise<Published
   }
 }
 
-/** Number of things kept in all catalogs, for the report. */
 export interface Kept {
-  /** How many offers were kept, in how many of the catalogs. */
   offers: number;
   withOffers: number;
   paused: string[];
-  /** Catalogs whose published files cannot be read back. */
   unreadable: string[];
 }
 

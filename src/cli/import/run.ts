@@ -46,7 +46,6 @@ export async function importList(
   await finish(reading, collected, options, context);
 }
 
-/** The catalogs of what was read. */
 export async function collect(
   { stations, problems }: Reading,
   options: CollectOptions,

@@ -57,7 +57,6 @@ interface Problem {
   advice: string;
 }
 
-/** The first thing that a reader would stumble over. */
 async function findProblem(
   reader: TreeReader,
   source: TreeSource,

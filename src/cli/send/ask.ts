@@ -18,7 +18,6 @@ import { resolveSigner, type SignerOptions } from './signer.ts';
 const answerMs = 10_000;
 const maxCallbackBytes = 64 * 1024 * 1024;
 
-/** Who signs a request, and where its callback is waited for, as options name them. */
 export interface AskOptions extends Partial<SignerOptions> {
   wait: number;
   listen?: ListenAddress;
@@ -31,12 +30,10 @@ interface Question {
   document: object;
   /** Who is asked, as errors call it. */
   service: string;
-  /** Who signs unless the options name somebody. */
   as: string;
   advise?(code: string): string;
 }
 
-/** The part of the command that a request needs. */
 export type Terminal = Pick<CommandContext, 'config' | 'note'>;
 
 export class Refused extends CommandError {

@@ -58,11 +58,9 @@ interface Errand extends SignerOptions {
   to: string;
   action: string;
   message: object;
-  /** The base address of the signer. */
   uri: string;
 }
 
-/** Sends a message whose callback, if there is one, nobody waits for here. */
 export async function sendMessage(config: Config, { to, action, message, uri, ...signer }: Errand) {
   const bytes = Buffer.from(JSON.stringify({ message }));
   const draft = prepareDraft({ to, method: 'POST', action, bytes });

@@ -4,7 +4,6 @@ import type { ListenAddress } from '../send/callback.ts';
 
 // Prometheus metrics of `signpost sync --watch --metrics`.
 
-/** Number of catalogs by outcome of a round. */
 export interface RoundCounts {
   added: number;
   changed: number;

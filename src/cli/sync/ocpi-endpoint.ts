@@ -15,7 +15,6 @@ interface OcpiReader {
 interface OcpiContent {
   locations: JsonItems;
   tariffs: JsonItems;
-  /** Whether anything has changed since the last read. */
   isChanged: boolean;
 }
 
@@ -25,14 +24,12 @@ export class OcpiFailure extends Error {
 }
 
 interface OcpiReaderOptions {
-  /** Address of the versions endpoint. */
   url: string;
   token?: string;
   client: GuardedClient;
   /** Keys of locations that an earlier run has read, `DE*ABC*L1`. */
   known?: Iterable<string>;
   now?: () => Date;
-  /** Pause before a retry; tests do not wait. */
   pause?: (ms: number) => Promise<unknown>;
 }
 
@@ -111,7 +108,6 @@ function createModule(fetch: Fetch, known: Iterable<string> = []) {
   let expected: ReadonlySet<string> = new Set(known);
   let newest = '';
 
-  /** Whether anything has changed. */
   async function read(url: string, isFull: boolean): Promise<boolean> {
     const from = isFull || newest === '' ? undefined : new Date(Date.parse(newest) - overlapMs).toISOString();
     const found = await readPages(url, { from, expected: from === undefined ? expected : new Set() }, fetch);
@@ -160,7 +156,6 @@ async function readOnce(
   fetch: Fetch,
 ): Promise<{
   found: Map<string, string>;
-  /** The number of objects that the server announces, if it does. */
   total: number | undefined;
 }> {
   const found = new Map<string, string>();
@@ -207,7 +202,6 @@ function nextOf(link: string | undefined, current: string): string | undefined {
 
 type Fetch = (url: string) => Promise<{ data: Json; headers: Record<string, string> }>;
 
-/** Fetches with retries of passing failures, after the time that the server names, if it does. */
 function createFetch(
   client: GuardedClient,
   token: string | undefined,

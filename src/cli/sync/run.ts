@@ -18,7 +18,6 @@ import { type Round, watch } from './watch.ts';
 export interface SyncOptions
   extends SyncTarget,
     Pick<ImportOptions, 'per' | 'keepDoubtful' | 'strict' | 'report' | 'dryRun'> {
-  /** Name of the source; by default its kind and address. */
   name?: string;
   yes?: boolean;
   /** In days. */
@@ -26,7 +25,6 @@ export interface SyncOptions
   /** In percent. */
   maxMissing: number;
   watch?: boolean;
-  /** Address of the metrics of a watch. */
   metrics?: ListenAddress;
   json?: boolean;
 }
@@ -86,7 +84,6 @@ interface Outcome extends Round {
   isComplete: boolean;
 }
 
-/** The catalogs made from a source. */
 interface Made extends Pick<MarkedReading, 'count' | 'unit' | 'mark'> {
   collected: Collected;
   per: PerUnit;
@@ -105,7 +102,6 @@ async function make(
   return { count, unit, mark, per, collected: await collect(reading, { ...options, per, known }, context) };
 }
 
-/** One comparison, and the publishes that follow from it. */
 async function runOnce(
   { name, read, isFirst }: Turn,
   options: SyncOptions,

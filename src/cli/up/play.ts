@@ -21,7 +21,6 @@ import { isAccepted, readRefusal } from '../send/report.ts';
 // The participants of the demo network send signed requests once the roles run: one subscribes, three publish, and a consumer searches.
 
 export interface Playing {
-  /** Resolves when everything has been published, or has failed. */
   done: Promise<void>;
   close(): Promise<void>;
 }

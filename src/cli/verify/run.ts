@@ -55,15 +55,12 @@ const progressMs = 5_000;
 
 interface PlaceCheck {
   config: Config;
-  /** As --key gives them; otherwise the registry is asked. */
   keys?: readonly string[];
-  /** Whose they must be; otherwise whoever they say they are of. */
   node?: string;
   onIndex?(catalogs: number): void;
   onFinding(finding: Finding): void;
 }
 
-/** Verifies a directory of published files, a node or an index; returns the identity of the node. */
 export async function verifyPlace(place: string, check: PlaceCheck): Promise<string> {
   const { config, keys } = check;
   const client = createConfiguredClient(config);

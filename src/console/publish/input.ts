@@ -7,13 +7,10 @@ import type { Fault } from '../answers/publish.ts';
 // Reads pasted text: a publish request, a catalog, or an array of catalogs; and finds the place of a fault in the text.
 
 interface PastedText {
-  /** `message` of a publish. */
   message: Json | undefined;
-  /** From a path in the message to the place in the text. */
   locate(path: string | undefined): Segments;
 }
 
-/** Throws a ProtocolError where it is no JSON. */
 export function readPasted(text: string): PastedText {
   const value = parseJson(Buffer.from(text));
   if (Array.isArray(value)) return wrapped({ catalogs: value }, ['message', 'catalogs']);
@@ -22,7 +19,6 @@ export function readPasted(text: string): PastedText {
   return wrapped({ catalogs: [value] }, ['message', 'catalogs', 0]);
 }
 
-/** `around` is what stands around the text in a request. */
 function wrapped(message: Json | undefined, around: Segments): PastedText {
   return {
     message,

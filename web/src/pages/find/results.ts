@@ -19,7 +19,6 @@ export interface Found {
   meters?: number;
 }
 
-/** Results, of which one may be chosen. */
 export interface ChooseProps {
   found: readonly Found[];
   chosen?: string;
@@ -34,7 +33,6 @@ export interface Place {
 export interface Price {
   value: number;
   currency?: string;
-  /** Such as kWh. */
   unit?: string;
   offer: Offer;
 }

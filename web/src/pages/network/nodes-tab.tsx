@@ -34,7 +34,6 @@ export function NodesTab() {
   );
 }
 
-/** As the API names them. */
 const states = [
   'failing',
   'with failing catalogs',
