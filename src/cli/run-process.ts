@@ -33,7 +33,7 @@ export async function runProcess<T extends { close(): Promise<void> }>(
         throw explainStart(error, config);
       });
       await options.settle?.(running, stop.signal, beside);
-      if (options.json) context.print(renderStarted(running));
+      if (context.json) context.print(renderStarted(running));
       else {
         printAddresses(context, running, config, options);
         options.started?.();
@@ -57,7 +57,6 @@ interface RunOptions<T extends { close(): Promise<void> }> {
   /** Work that must end before anything is printed, so that the log of the start does not push it away. */
   settle?: (running: Process, signal: AbortSignal, beside: T | undefined) => Promise<void>;
   started?: () => void;
-  json?: boolean;
   showPublic?: boolean;
 }
 

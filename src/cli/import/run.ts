@@ -12,7 +12,7 @@ import { isLoss, type PerUnit } from '../../import/station.ts';
 import type { Catalog } from '../../protocol/catalog.ts';
 import type { PublishMessage } from '../../protocol/publish-messages.ts';
 import { createAttributeChecker } from '../../rules/typed-attributes.ts';
-import { type CommandContext, CommandError, counted, reasonOf } from '../command.ts';
+import { type CommandContext, CommandError, counted, printResult, reasonOf } from '../command.ts';
 import { withProgress } from '../progress.ts';
 import { readSchemaSources } from '../schema/sources.ts';
 import { messageOf } from '../sync/submission.ts';
@@ -29,7 +29,6 @@ export interface ImportOptions {
   strict?: boolean;
   network?: string[];
   dryRun?: boolean;
-  json?: boolean;
 }
 
 export async function importList(
@@ -85,7 +84,7 @@ async function startCollector(options: CollectOptions, context: CommandContext):
 async function finish(
   source: Reading,
   collected: Collected,
-  { out, report, strict, network, dryRun, json }: ImportOptions,
+  { out, report, strict, network, dryRun }: ImportOptions,
   context: CommandContext,
 ): Promise<void> {
   await reportCollected(source, collected, { report, strict }, context);
@@ -111,8 +110,7 @@ async function finish(
   );
   if (dryRun) {
     const previews = await previewAll(message, published, config.WIRE_PROFILE);
-    if (json) context.print(JSON.stringify(previews, null, 2));
-    else for (const line of renderPreviews(previews, published)) context.print(line);
+    printResult(context, previews, renderPreviews(previews, published).join('\n'));
   } else if (out !== undefined) await writeLines(out, renderPublishBody(message));
   else for (const piece of renderPublishBody(message)) context.print(piece);
 }

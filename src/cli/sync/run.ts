@@ -26,7 +26,6 @@ export interface SyncOptions
   maxMissing: number;
   watch?: boolean;
   metrics?: ListenAddress;
-  json?: boolean;
 }
 
 export async function sync(given: SyncSource, options: SyncOptions, context: CommandContext): Promise<void> {
@@ -251,7 +250,7 @@ function nextMemory(
 function printPlan(
   plan: SyncPlan,
   due: ReadonlyMap<string, unknown>,
-  { json, dryRun, watch: isWatching }: SyncOptions,
+  { dryRun, watch: isWatching }: SyncOptions,
   context: CommandContext,
 ): void {
   if (isWatching) return;
@@ -261,7 +260,7 @@ function printPlan(
     retired: [...due.keys()],
     waiting: plan.gone.filter((id) => !due.has(id)),
   };
-  if (json) {
+  if (context.json) {
     context.print(JSON.stringify({ ...ids, unchanged: plan.unchanged, isDryRun: dryRun === true }, null, 2));
     return;
   }

@@ -21,7 +21,6 @@ import { type Playing, playDemo, startConsumer } from './play.ts';
 export interface UpOptions {
   empty?: boolean;
   workers?: string;
-  json?: boolean;
 }
 
 export async function runUp(options: UpOptions, context: CommandContext): Promise<void> {
@@ -29,7 +28,6 @@ export async function runUp(options: UpOptions, context: CommandContext): Promis
   const release = await claimDataDir(config.DATA_DIR, context);
   try {
     await runProcess(context, config, {
-      json: options.json,
       async prepare(database) {
         if (config.demo) await publishHostedCatalogs(config);
         await registerOwn(database, config);
