@@ -17,8 +17,6 @@ import { oneOf, parseCount, parserOf, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, printResult, type Register, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 
-// The operator's view of what leaves the node: callbacks and pushes, what became of them, and another try for what was parked.
-
 const readDeliveryId = parserOf(
   parseDeliveryId,
   'It is an id as "signpost deliveries list" shows it, such as push-7.',
@@ -129,7 +127,7 @@ function visible(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ');
 }
 
-function time(at: Date | null): string {
+function time(at?: Date): string {
   return at?.toISOString() ?? '-';
 }
 

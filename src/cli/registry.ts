@@ -31,8 +31,6 @@ import {
 import { CommandError, printResult, type Register, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 
-// The operator's side of the registry role. These commands write to the database; HTTP only reads.
-
 export const register: Register = (program, context) => {
   const registry = program.command('registry').addHelpText('after', examples);
 

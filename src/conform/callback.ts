@@ -12,8 +12,6 @@ import { at, describe, expectEqual, expectThat, show } from './expect.ts';
 import type { Inbox, Received } from './inbox.ts';
 import type { Answer, Sender, Sending } from './sender.ts';
 
-// A request with the callback that answers it (catalog spec: Events, Authentication).
-
 export interface Asked {
   answer: Answer;
   /** Undefined when it did not come in time, or when none was due because the request was refused. */

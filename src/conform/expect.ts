@@ -6,8 +6,6 @@ import { findFaults } from '../protocol/validate.ts';
 import { CheckFailed } from './check.ts';
 import type { Answer } from './sender.ts';
 
-// Expectations of checks about an answer or a document. Each throws CheckFailed with the actual result.
-
 export function at(value: unknown, ...path: readonly (string | number)[]): Json | undefined {
   let current = value;
   for (const step of path) {

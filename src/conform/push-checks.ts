@@ -6,8 +6,6 @@ import { CheckSkipped, clause } from './check.ts';
 import { at, expectShape, expectStatus, expectThat, listAt, show } from './expect.ts';
 import type { Received } from './inbox.ts';
 
-// Which catalogs a catalog service pushes to a subscriber, and which not.
-
 const on = clause<CatalogScene>;
 
 const pushing = 'Catalog spec: POST /catalog/push';

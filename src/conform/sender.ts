@@ -10,12 +10,7 @@ import { CheckFailed } from './check.ts';
 
 // Sends signed requests as one identity, sound ones and such that a node must refuse, and keeps every answer.
 
-export interface Sender {
-  id: string;
-  key: SigningKey;
-  answers: readonly Answer[];
-  send(action: Action, sending?: Sending): Promise<Answer>;
-}
+export type Sender = ReturnType<typeof createSender>;
 
 export interface Sending {
   message?: object;
@@ -54,13 +49,13 @@ const maxAnswerBytes = 64 * 1024 * 1024;
 /** A node may refuse larger bodies without reading them. */
 const readBodyBytes = 64 * 1024;
 
-export function createSender({ client, target, key, uri }: SenderOptions): Sender {
+export function createSender({ client, target, key, uri }: SenderOptions) {
   const answers: Answer[] = [];
   return {
     id: key.subscriberId,
     key,
-    answers,
-    async send(action, sending = {}) {
+    answers: answers as readonly Answer[],
+    async send(action: Action, sending: Sending = {}): Promise<Answer> {
       const { now = new Date(), query } = sending;
       const filled = fillIn({}, { action, id: key.subscriberId, uri, now });
       const context: Record<string, unknown> = { ...(filled.context as JsonObject), ...sending.context };

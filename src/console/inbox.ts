@@ -87,13 +87,6 @@ export function addInboxRoutes(server: FastifyInstance, context: ConsoleContext)
   });
 }
 
-interface Received {
-  item: InboxItem;
-  status: number;
-  answer: string;
-  signature?: string;
-}
-
 function createReceiver({ config, database, outside, now }: ConsoleContext) {
   const registry = outside.freshRegistry();
   const limits = signedLimits(config);
@@ -114,7 +107,7 @@ function createReceiver({ config, database, outside, now }: ConsoleContext) {
     verifySignature(header, lookup.publicKey, body, sent);
   }
 
-  return async (path: string, headers: IncomingHttpHeaders, body: Buffer): Promise<Received> => {
+  return async (path: string, headers: IncomingHttpHeaders, body: Buffer) => {
     const { authorization } = headers;
     const fault = await verify(authorization, body).then(
       () => undefined,

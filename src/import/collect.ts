@@ -24,11 +24,7 @@ import { slugOf } from './template.ts';
  * in the catalog spec. Per operator, or per operator and region: one catalog for all its stations; the place is at each charger.
  * A region with more chargers than crawlers accept in a file has several catalogs.
  */
-export interface Collector {
-  add(station: Station): void;
-  report(problem: Problem): void;
-  finish(): Collected;
-}
+export type Collector = ReturnType<typeof createCollector>;
 
 export interface Collected {
   catalogs: PackedCatalog[];
@@ -49,7 +45,7 @@ export interface CollectorOptions {
   known?: readonly string[];
 }
 
-export function createCollector(options: CollectorOptions): Collector {
+export function createCollector(options: CollectorOptions) {
   const { per, checker, keepDoubtful = false, known = [] } = options;
   const parts = new Map<string, Part>();
   const packer = createPacker<string>();

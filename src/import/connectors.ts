@@ -1,3 +1,4 @@
+import { attempt } from '../attempt.ts';
 import { isJsonObject, type Json, parseJson } from '../protocol/json.ts';
 import { readNumber } from './cell-values.ts';
 import type { ConnectorSection } from './mapping-file.ts';
@@ -33,7 +34,7 @@ export function isConnectorColumn(column: string, section: ConnectorSection): bo
 
 function fromJson(column: string, value: string): FoundConnectors {
   if (value === '') return { connectors: [], problems: [] };
-  const list = findJson(value);
+  const list = attempt(() => parseJson(Buffer.from(value)));
   if (!Array.isArray(list) || !list.every(isJsonObject)) {
     return { connectors: [], problems: [{ column, value, why: 'is no JSON array of objects' }] };
   }
@@ -129,14 +130,6 @@ function namedColumns(
 function patternOf(column: string): RegExp {
   const source = column.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace('{type}', '(?<type>[^:]+)');
   return new RegExp(`^${source}$`);
-}
-
-function findJson(text: string): Json | undefined {
-  try {
-    return parseJson(Buffer.from(text));
-  } catch {
-    return undefined;
-  }
 }
 
 function textOf(value: Json): string {

@@ -9,19 +9,13 @@ import type { Problem } from './station.ts';
 // Members that the core of version 3.7 lacks and the profile of Regulation (EU) 2025/655 has (current, prices) are in the extension of the charging point
 // under the names of the profile. docs/charging.md lists the losses. Longer than our other files: one walk from the catalog down to the connector.
 
-interface DatexExport {
-  table: JsonObject;
-  status: JsonObject;
-  problems: Problem[];
-}
-
 interface DatexOptions {
   now: Date;
   lang: string;
   creator: { country: string; nationalIdentifier: string };
 }
 
-export function exportDatex(catalogs: readonly Catalog[], { now, lang, creator }: DatexOptions): DatexExport {
+export function exportDatex(catalogs: readonly Catalog[], { now, lang, creator }: DatexOptions) {
   const problems: Problem[] = [];
   const publication = { lang, publicationTime: now.toISOString(), publicationCreator: creator };
   const context = {

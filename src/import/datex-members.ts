@@ -1,8 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { textOf } from './cell-values.ts';
 
-// Reading the members of a DATEX II publication.
-
 /** By its name, with or without the prefix of a profile. */
 export function memberOf(holder: Json | undefined, name: string): Json | undefined {
   if (!isJsonObject(holder)) return undefined;

@@ -1,5 +1,3 @@
-import type { Address } from '../protocol/catalog.ts';
-import type { Geometry } from '../protocol/geojson.ts';
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import type { JsonItems } from '../protocol/json-items.ts';
 import { powerIn, readCurrency, textOf } from './cell-values.ts';
@@ -291,13 +289,7 @@ function openingTimesOf(given: Json | undefined, report: Report): Json | undefin
 const allDay = { startTimeOfPeriod: '00:00', endTimeOfPeriod: '24:00' };
 const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
 
-interface Place {
-  geo?: Geometry;
-  address?: Address;
-  timeZone?: string;
-}
-
-function findPlace(reference: Json | undefined): Place {
+function findPlace(reference: Json | undefined) {
   const locations = isJsonObject(reference) ? Object.values(reference).filter(isJsonObject) : [];
   const points = locations.flatMap((location) => {
     const exact = memberOf(memberOf(location, 'pointByCoordinates'), 'pointCoordinates');

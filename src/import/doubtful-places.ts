@@ -1,3 +1,4 @@
+import { addTo } from '../group.ts';
 import {
   angleBetween,
   chord,
@@ -15,12 +16,7 @@ export interface StatedPlace extends Point {
   country?: string;
 }
 
-interface Doubt<T> {
-  place: T;
-  why: string;
-}
-
-export function findDoubtfulPlaces<T extends StatedPlace>(places: readonly T[]): Doubt<T>[] {
+export function findDoubtfulPlaces<T extends StatedPlace>(places: readonly T[]): { place: T; why: string }[] {
   const known = places.filter((place) => !isZero(place) && !isOutside(place));
   const all = clusterOf(known);
   const byCountry = new Map(
@@ -69,9 +65,7 @@ function groupByCountry(places: readonly StatedPlace[]): Map<string, StatedPlace
   const groups = new Map<string, StatedPlace[]>();
   for (const place of places) {
     const key = countryKey(place);
-    const group = groups.get(key);
-    if (group) group.push(place);
-    else if (key !== '') groups.set(key, [place]);
+    if (key !== '') addTo(groups, key, place);
   }
   return groups;
 }

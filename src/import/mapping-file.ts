@@ -16,7 +16,7 @@ const scalar = { type: ['string', 'number', 'boolean', 'null'] };
 
 /** One value of the result: a template, several of which the first that can be filled counts, or more said about it. */
 export type FieldText = string | string[] | FieldDetails;
-interface FieldDetails {
+export interface FieldDetails {
   from: string | string[];
   /** The value for each text; null: no value. */
   values?: Record<string, Scalar | null>;

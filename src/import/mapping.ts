@@ -1,6 +1,6 @@
 import { jsonPath } from '../protocol/json.ts';
 import { findFaults } from '../protocol/validate.ts';
-import type { ConnectorSection, FieldText, FileSection, Scalar } from './mapping-file.ts';
+import type { ConnectorSection, FieldDetails, FieldText, FileSection, Scalar } from './mapping-file.ts';
 import { MappingFile } from './mapping-file.ts';
 import type { PerUnit } from './station.ts';
 import { parseTemplate, type Template } from './template.ts';
@@ -23,15 +23,11 @@ export interface Mapping {
 
 export type StationMember = Exclude<keyof MappingFile['station'], 'id'>;
 
-export interface Field {
+export interface Field extends Omit<FieldDetails, 'from' | 'values'> {
   name: string;
   /** The first that can be filled counts. */
   templates: readonly Template[];
   values?: ReadonlyMap<string, Scalar | null>;
-  otherwise?: Scalar | null;
-  as?: 'number' | 'date-time';
-  unit?: 'W' | 'kW' | 'MW';
-  format?: string;
 }
 
 export class MappingFault extends Error {

@@ -2,8 +2,6 @@ import type { Address, Location } from '../protocol/catalog.ts';
 import type { Geometry, Position } from '../protocol/geojson.ts';
 import { distanceBetween } from '../rules/geometry/distance.ts';
 
-// Where a station is, from whatever the source calls the parts of it.
-
 export function findPoint(latitude: number | undefined, longitude: number | undefined): Geometry | undefined {
   if (latitude === undefined || Math.abs(latitude) > 90) return undefined;
   if (longitude === undefined || Math.abs(longitude) > 180) return undefined;

@@ -2,7 +2,7 @@ import { type Power, readDateTime, readNumber, readPower } from './cell-values.t
 import type { Cells } from './connectors.ts';
 import { comparable, type Field, type Mapping, type StationMember } from './mapping.ts';
 import type { Scalar } from './mapping-file.ts';
-import { type Report, reporter } from './report.ts';
+import { reporter } from './report.ts';
 import type { Problem } from './station.ts';
 import { fillTemplate } from './template.ts';
 
@@ -14,20 +14,14 @@ export interface Row {
 }
 
 /** Reads the fields of one row, for one of its connectors where they are about one, and takes down what cannot be read. */
-export interface RowReader {
-  read(field: Field): FieldResult;
-  value(member: StationMember): unknown;
-  text(member: StationMember): string | undefined;
-  needed(field: Field): string | undefined;
-  report: Report;
-}
+export type RowReader = ReturnType<typeof createRowReader>;
 
 export function createRowReader(
   row: Row,
   mapping: Mapping,
   problems: Problem[],
   connector: Cells = new Map(),
-): RowReader {
+) {
   const { decimalComma = false, nothing = [] } = mapping.file;
   const isNothing = new Set(nothing);
 
@@ -53,11 +47,11 @@ export function createRowReader(
     read,
     report,
     value,
-    text(member) {
+    text(member: StationMember): string | undefined {
       const found = value(member);
       return found === undefined ? undefined : String(found);
     },
-    needed(field) {
+    needed(field: Field): string | undefined {
       const result = read(field);
       if (result.kind === 'value') return String(result.value);
       const columns = field.templates.flatMap((template) => template.columns);
@@ -68,8 +62,6 @@ export function createRowReader(
 }
 
 const connectorPrefix = 'connector.';
-
-// One field of a mapping, for one row: its text from the cells, and what the text stands for.
 
 type FieldResult =
   | { kind: 'value'; value: Scalar | Power; column: string; text: string }

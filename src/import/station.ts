@@ -1,8 +1,6 @@
 import type { Address, TimePeriod } from '../protocol/catalog.ts';
 import type { Geometry } from '../protocol/geojson.ts';
 
-// The common form of all imports: charging stations, and problems with values that could not be imported.
-
 /** The unit of a catalog: a station, the stations of an operator in a region, or all stations of an operator. */
 export const perUnits = ['station', 'region', 'operator'] as const;
 export type PerUnit = (typeof perUnits)[number];

@@ -5,8 +5,6 @@ import { distanceOf } from './describe-hit.ts';
 import type { Question } from './question.ts';
 import type { McpContext } from './tool.ts';
 
-// The hits of a discovery service: gathered, filtered by price and availability, and sorted.
-
 export const maxGathered = 300;
 
 /** A service refuses what it cannot search in time, and each answer takes memory here: more questions than that wait for their turn. */

@@ -17,7 +17,6 @@ import type { ReceivedMessage } from './verify-request.ts';
 export interface Core {
   settings: Settings;
   awaited: AwaitedCallbacks;
-  /** Base address at which callbacks reach us. */
   callbacks?: string;
 }
 
@@ -32,7 +31,6 @@ export interface CallOptions {
   /** One of your own making, for example to find it in your logs; a service takes each for one request only. */
   messageId?: string;
   transactionId?: string;
-  /** How long the callback is waited for. */
   callbackTimeoutMs?: number;
   signal?: AbortSignal;
   /** Further members of the context, such as `networkId` or `ttl`. */

@@ -6,8 +6,6 @@ import type { Problem } from '../../import/station.ts';
 import { CommandError } from '../command.ts';
 import type { RowSource } from './rows.ts';
 
-// The rows of a CSV list, in whatever form it was exported.
-
 /** The first line after the preamble is the header. Rows are counted as a spreadsheet does: every line of the file is one. */
 export async function readCsv(bytes: Buffer, section: FileSection, file: string): Promise<RowSource> {
   const { delimiter = ',' } = section;

@@ -12,8 +12,6 @@ import { readCsv } from './csv.ts';
 import { readMapping } from './mapping.ts';
 import { featuresOf, type RowSource, readGeoJson } from './rows.ts';
 
-// `signpost import explain`: where each column or field of a file goes. Nothing is made of it.
-
 export interface ExplainOptions {
   mapping?: string;
 }

@@ -8,8 +8,6 @@ import { type CommandContext, CommandError } from '../command.ts';
 import { readInput } from '../read-input.ts';
 import { bundledMappings, listBundledMappings } from './bundled.ts';
 
-// Mappings as files: the user's own, or one that ships with us, by its name.
-
 export async function readMapping(name: string, context: CommandContext): Promise<Mapping> {
   const file = listBundledMappings().includes(name) ? join(bundledMappings, `${name}.yaml`) : name;
   const bytes = await readInput(file, context);

@@ -5,8 +5,6 @@ import type { PublishedTree } from '../../publisher/published.ts';
 import { triggerSubmissionsOf } from '../../publisher/submission.ts';
 import { counted, joinSome } from '../command.ts';
 
-// `signpost import --dry-run`: what publishing the result as files would change.
-
 export async function previewAll(
   message: PublishMessage,
   published: PublishedTree,

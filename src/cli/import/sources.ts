@@ -13,8 +13,6 @@ import { readCsv } from './csv.ts';
 import { compareColumns, readMapping } from './mapping.ts';
 import { featuresOf, geoJsonLists, type RowSource, readGeoJson } from './rows.ts';
 
-// Where stations come from, for `import` and `sync` alike.
-
 export interface ListSource {
   kind: 'csv' | 'geojson' | 'ocpi' | 'datex';
   file: string;

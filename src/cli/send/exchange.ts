@@ -7,8 +7,6 @@ import { readAnswer } from './report.ts';
 import { buildRequest, prepareDraft, type SendableRequest } from './request.ts';
 import { resolveSigner, type SignerOptions } from './signer.ts';
 
-// One signed exchange as a command makes it: the request, and its answer.
-
 const answerTimeoutMs = 30_000;
 const maxAnswerBytes = 64 * 1024 * 1024;
 

@@ -2,21 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { attempt } from '../../attempt.ts';
 import { type FetchedAnswer, FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../protocol/json.ts';
-import { type JsonItems, readItems } from '../../protocol/json-items.ts';
+import { readItems } from '../../protocol/json-items.ts';
 
 // Reads an operator's OCPI endpoint as a Receiver (OCPI 2.2.1 and 2.3.0): versions → endpoints of the highest version → locations and tariffs,
 // page by page. Later reads ask for changes (`date_from`), with an overlap; now and then everything is read again, because OCPI does not report
 // deletions. No push and no credentials handshake.
-
-interface OcpiReader {
-  read(): Promise<OcpiContent>;
-}
-
-interface OcpiContent {
-  locations: JsonItems;
-  tariffs: JsonItems;
-  isChanged: boolean;
-}
 
 /** The message is for the operator. */
 export class OcpiFailure extends Error {
@@ -40,7 +30,7 @@ export function createOcpiReader({
   known = [],
   now = () => new Date(),
   pause = delay,
-}: OcpiReaderOptions): OcpiReader {
+}: OcpiReaderOptions) {
   const fetch = createFetch(client, token, pause);
   const modules = { locations: createModule(fetch, known), tariffs: createModule(fetch) };
   let endpoints: Endpoints | undefined;

@@ -6,10 +6,7 @@ import type { Fault } from '../answers/publish.ts';
 
 // Reads pasted text: a publish request, a catalog, or an array of catalogs; and finds the place of a fault in the text.
 
-interface PastedText {
-  message: Json | undefined;
-  locate(path: string | undefined): Segments;
-}
+type PastedText = ReturnType<typeof wrapped>;
 
 export function readPasted(text: string): PastedText {
   const value = parseJson(Buffer.from(text));
@@ -19,10 +16,10 @@ export function readPasted(text: string): PastedText {
   return wrapped({ catalogs: [value] }, ['message', 'catalogs', 0]);
 }
 
-function wrapped(message: Json | undefined, around: Segments): PastedText {
+function wrapped(message: Json | undefined, around: Segments) {
   return {
     message,
-    locate(path) {
+    locate(path: string | undefined): Segments {
       const segments = path === undefined ? [] : segmentsOf(path);
       return around.every((segment, at) => segments[at] === segment) ? segments.slice(around.length) : [];
     },
