@@ -17,15 +17,6 @@ import type { Charger, PerUnit, Problem, Station, Tariff } from './station.ts';
 import { offersOf } from './tariff-offer.ts';
 import { slugOf } from './template.ts';
 
-/**
- * From stations to catalogs that every receiver accepts (catalog spec: Catalog, Provider).
- *
- * Per station: the catalog is the station, its provider is the station under the operator's name, and the place is at the provider, as
- * in the catalog spec. Per operator, or per operator and region: one catalog for all its stations; the place is at each charger.
- * A region with more chargers than crawlers accept in a file has several catalogs.
- */
-export type Collector = ReturnType<typeof createCollector>;
-
 export interface Collected {
   catalogs: PackedCatalog[];
   stationCount: number;
@@ -45,6 +36,13 @@ export interface CollectorOptions {
   known?: readonly string[];
 }
 
+/**
+ * From stations to catalogs that every receiver accepts (catalog spec: Catalog, Provider).
+ *
+ * Per station: the catalog is the station, its provider is the station under the operator's name, and the place is at the provider, as
+ * in the catalog spec. Per operator, or per operator and region: one catalog for all its stations; the place is at each charger.
+ * A region with more chargers than crawlers accept in a file has several catalogs.
+ */
 export function createCollector(options: CollectorOptions) {
   const { per, checker, keepDoubtful = false, known = [] } = options;
   const parts = new Map<string, Part>();

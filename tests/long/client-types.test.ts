@@ -27,7 +27,7 @@ describe('the types of the client package', () => {
 
   it('compile as strictly as TypeScript can, with all declarations', async () => {
     const example = 'publish-and-discover.ts';
-    await copyFile(join('tests', 'package', example), join(directory, example));
+    await copyFile(join('packages', 'client', 'examples', example), join(directory, example));
     await writeFile(join(directory, 'package.json'), '{"type":"module"}');
     await symlink(resolve('node_modules'), join(directory, 'node_modules'));
     await expect(compileStrictly(directory, example, { skipLibCheck: false })).resolves.toBeUndefined();

@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { isBuiltin } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { publint } from 'publint';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -210,11 +210,11 @@ describe('the packed packages', { retry: 0 }, () => {
     expect(/new Function|\beval\(|sourceMappingURL/.exec(code)).toBeNull();
   });
 
-  it.each(['packages/client/examples/publish-and-discover.mjs', 'tests/package/publish-and-discover.ts'])(
+  it.each(['publish-and-discover.mjs', 'publish-and-discover.ts'])(
     'have a client that publishes to a running signpost up, and discovers from it: %s',
-    async (path) => {
-      const name = basename(path);
-      await writeFile(join(project.directory, name), await readFile(path));
+    async (name) => {
+      const source = await readFile(join('packages', 'client', 'examples', name), 'utf8');
+      await writeFile(join(project.directory, name), source);
       if (name.endsWith('.ts')) await compileStrictly(project.directory, name, { skipLibCheck: true });
       const printed = await type(`node ${name.replace(/\.ts$/, '.js')}`);
       expect(printed).toMatch(/^ACCEPTED\nfound (.+) of \1\n$/);

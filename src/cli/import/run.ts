@@ -2,12 +2,7 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
-import {
-  type Collected,
-  type Collector,
-  type CollectorOptions,
-  createCollector,
-} from '../../import/collect.ts';
+import { type Collected, type CollectorOptions, createCollector } from '../../import/collect.ts';
 import { isLoss, type PerUnit } from '../../import/station.ts';
 import type { Catalog } from '../../protocol/catalog.ts';
 import type { PublishMessage } from '../../protocol/publish-messages.ts';
@@ -69,7 +64,7 @@ type CollectOptions = Omit<CollectorOptions, 'checker'>;
 const stationsBetweenPauses = 1_000;
 
 /** The catalogs are checked against the same schemas as a publish of them. */
-async function startCollector(options: CollectOptions, context: CommandContext): Promise<Collector> {
+async function startCollector(options: CollectOptions, context: CommandContext) {
   const config = context.config();
   const sources = await readSchemaSources(config);
   return createCollector({

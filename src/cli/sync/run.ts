@@ -11,7 +11,7 @@ import { lockOf, readMemory, readOthersCatalogs, type SourceMemory, writeMemory 
 import { startMetrics } from './metrics.ts';
 import { publishPlan, type SyncTarget } from './publish.ts';
 import { type MarkedReading, openSource, type SyncSource } from './source.ts';
-import { type Round, watch } from './watch.ts';
+import { watch } from './watch.ts';
 
 // `signpost sync`: read the source → catalogs → compare with the last sync → the plan → publish the differences → remember them.
 
@@ -78,11 +78,6 @@ interface Turn {
   isFirst: boolean;
 }
 
-interface Outcome extends Round {
-  /** No station is left to be retired later. */
-  isComplete: boolean;
-}
-
 interface Made extends Pick<MarkedReading, 'count' | 'unit' | 'mark'> {
   collected: Collected;
   per: PerUnit;
@@ -101,11 +96,7 @@ async function make(
   return { count, unit, mark, per, collected: await collect(reading, { ...options, per, known }, context) };
 }
 
-async function runOnce(
-  { name, read, isFirst }: Turn,
-  options: SyncOptions,
-  context: CommandContext,
-): Promise<Outcome> {
+async function runOnce({ name, read, isFirst }: Turn, options: SyncOptions, context: CommandContext) {
   const config = context.config();
   const made = await read();
   if (!made) {
@@ -147,6 +138,7 @@ async function runOnce(
   printPlan(plan, due, options, context);
   return {
     status: renderCounts(plan, due.size),
+    /** No station is left to be retired later. */
     isComplete: plan.gone.length === due.size,
     counts: {
       added: plan.added.length,
@@ -198,7 +190,7 @@ async function findDue(
   };
   const due = gone.filter(isDue);
   if (gone.length === due.length || yes || isWatching || dryRun) return known(due);
-  const question = `The source no longer has ${counted(gone.length, 'catalog')}: ${joinSome(gone)}. Retire them now? A retired id never comes back. [y/N] `;
+  const question = `The source no longer has ${counted(gone.length, 'catalog')}: ${joinSome(gone)}. Retire them now? A retired id never comes back.`;
   return known((await context.confirm(question)) ? gone : due);
 }
 
@@ -211,7 +203,7 @@ async function askFor(
   context: CommandContext,
 ): Promise<void> {
   if (yes || isWatching) return;
-  const answer = await context.confirm(`${renderCounts(plan, due.size)} Publish this? [y/N] `);
+  const answer = await context.confirm(`${renderCounts(plan, due.size)} Publish this?`);
   if (answer) return;
   throw new CommandError(
     answer === undefined

@@ -1,7 +1,5 @@
 import type { Geometry } from 'geojson';
-import { attempt } from '../../../../src/attempt.ts';
 import type { FindAnswer } from '../../../../src/console/answers/find.ts';
-import { coversResource, findPrices, type Place, type Price } from '../../../../src/rules/hit.ts';
 import { listRanked } from '../../../../src/rules/ranked.ts';
 import type { Condition, FindQuery } from '../../search/query.ts';
 
@@ -25,6 +23,19 @@ export interface ChooseProps {
   found: readonly Found[];
   chosen?: string;
   choose(key: string | undefined): void;
+}
+
+export interface Place {
+  latitude: number;
+  longitude: number;
+}
+
+export interface Price {
+  value: number;
+  currency?: string;
+  /** Such as kWh. */
+  unit?: string;
+  offer: Offer;
 }
 
 export function listFound(answer: FindAnswer, { area, conditions }: FindQuery): Found[] {
@@ -52,7 +63,10 @@ export function sortFound(found: readonly Found[], by: Sorting): Found[] {
 }
 
 function toFound(catalog: Catalog, resource: Resource): Found {
-  const offers = (catalog.offers ?? []).filter((offer) => coversResource(offer, resource));
+  // Without resourceIds an offer applies to all resources of the provider.
+  const offers = (catalog.offers ?? []).filter(
+    ({ resourceIds }) => resourceIds?.includes(resource.id) ?? true,
+  );
   const own = geometriesIn(resource.resourceAttributes);
   const shapes = own.length > 0 ? own : geometriesIn(catalog.provider.availableAt);
   return {
@@ -61,24 +75,42 @@ function toFound(catalog: Catalog, resource: Resource): Found {
     resource,
     catalog,
     offers,
-    prices: findPrices(offers).sort(byUnitAndValue),
+    prices: offers.flatMap(pricesOf).sort(byUnitAndValue),
     places: shapes.flatMap(placeOf),
     shapes: shapes.filter(({ type }) => type !== 'Point'),
   };
 }
 
+function pricesOf(offer: Offer): Price[] {
+  return (offer.considerations ?? []).flatMap(({ considerationAttributes }) => {
+    const { value, currency, unit }: Record<string, unknown> = considerationAttributes ?? {};
+    const amount = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
+    if (typeof amount !== 'number' || !Number.isFinite(amount)) return [];
+    const said = {
+      ...(typeof currency === 'string' && { currency }),
+      ...(typeof unit === 'string' && { unit }),
+    };
+    return [{ value: amount, ...said, offer }];
+  });
+}
+
 /** The price per kWh describes a charger better than those per minute or session. */
 function byUnitAndValue(one: Price, other: Price): number {
-  const rank = ({ unit }: Price) => (unit === '' || unit === 'kWh' ? 0 : 1);
+  const rank = ({ unit }: Price) => (unit === undefined || unit === 'kWh' ? 0 : 1);
   return rank(one) - rank(other) || one.value - other.value;
 }
 
-export function spellPrice({ value, currency, unit }: Price): string {
-  // Intl knows only currencies of ISO 4217; others are shown as they are written.
-  const amount =
-    attempt(() => new Intl.NumberFormat('en', { style: 'currency', currency }).format(value)) ??
-    `${value} ${currency}`.trim();
-  return unit === '' ? amount : `${amount} per ${unit}`;
+export function spellPrice({ unit, ...amount }: Price): string {
+  return unit === undefined ? spellAmount(amount) : `${spellAmount(amount)} per ${unit}`;
+}
+
+function spellAmount({ value, currency }: Pick<Price, 'value' | 'currency'>): string {
+  try {
+    if (currency) return new Intl.NumberFormat('en', { style: 'currency', currency }).format(value);
+  } catch {
+    // Intl knows only currencies of ISO 4217; others are shown as they are written.
+  }
+  return `${value} ${currency ?? ''}`.trim();
 }
 
 function hasOffer(offers: readonly Offer[], { path, operator, value }: Condition): boolean {
