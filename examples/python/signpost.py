@@ -502,7 +502,7 @@ class Participant:
         except (KeyError, TypeError, AttributeError):
             status, code, text = 400, "CTX_MISSING_FIELD", "context.messageId or context.requestDigest.digest is missing"
         except OSError as error:
-            status, code, text = 503, "NET_DOWNSTREAM_UNAVAILABLE", f"the registry cannot be asked: {error}"
+            status, code, text = 503, "NET_DOWNSTREAM_UNAVAILABLE", f"the registry cannot be queried: {error}"
         except ProtocolError as error:
             status, code, text = 401 if error.code.startswith("AUT_") else 400, error.code, str(error)
         return status, {"message": {"status": "NACK", "error": {"code": code, "message": text}}}

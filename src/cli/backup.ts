@@ -4,10 +4,10 @@ import type { Register } from './command.ts';
 export const register: Register = (program, context) => {
   program
     .command('backup')
-    .argument('<directory>', 'where it goes: a directory that is not there yet')
+    .argument('<directory>', 'new directory for the backup')
     .option(
       '--no-database',
-      'only keys and published files: the database has backups of its own, as with a managed PostgreSQL',
+      'only keys and published files: the database is backed up separately, such as a managed PostgreSQL',
     )
     .addHelpText('after', backupHelp)
     .action(async (directory: string, options: BackupOptions) =>
@@ -18,7 +18,7 @@ export const register: Register = (program, context) => {
     .command('restore')
     .argument(
       '[directory]',
-      'made by "signpost backup"; without it, the database was restored by other means',
+      'made by "signpost backup"; omit it if you restored the database by other means',
     )
     .option('--no-database', 'only keys and published files')
     .addHelpText('after', restoreHelp)

@@ -90,7 +90,7 @@ describe('signpost catalog', () => {
       const { exitCode, notes } = await catalog(...args);
       expect([exitCode, notes]).toEqual([
         1,
-        'There is no catalog x. See which there are: signpost catalog list\n',
+        'There is no catalog x. To list them: signpost catalog list\n',
       ]);
     }
   });

@@ -334,7 +334,7 @@ describe('signpost import csv', () => {
     const { catalogs, notes } = await run(['csv', 'stations', '-'], 'id,operator,id\nS1,Voltpath,S2');
     expect(catalogs.map(({ id }) => id)).toEqual(['S1']);
     expect(notes).toContain(
-      'columns: "id" (there more than once: the first that has something in it counts)',
+      'columns: "id" (repeated: the first that is not empty is used)',
     );
   });
 
@@ -418,7 +418,7 @@ describe('signpost import csv', () => {
     ['a list that is not there', ['csv', 'stations', 'nowhere.csv'], 'There is no file nowhere.csv'],
     ['a list without columns', ['csv', 'stations', 'LICENSE'], 'has no header of several columns'],
     ['an empty list', ['csv', 'stations', '-'], '- has no header of several columns'],
-    ['an empty document', ['ocpi', '-'], '- is no JSON that we accept: empty: JSON expected'],
+    ['an empty document', ['ocpi', '-'], '- is not accepted as JSON: empty: JSON expected'],
     [
       'a list without the header',
       ['csv', 'bnetza', 'examples/stations.csv'],

@@ -78,7 +78,7 @@ describe('signpost registry', () => {
   });
 
   it('lists and shows participants', async () => {
-    expect((await registry('list')).out).toBe('Nobody is registered.\n');
+    expect((await registry('list')).out).toBe('No participant is registered.\n');
     await registry(...registerBpp, '--type', 'BPP', '--network', 'example.org/retail');
     await registry('register', 'ds.example.com', '--public-key', otherKey);
     expect((await registry('list')).out).toMatch(

@@ -19,7 +19,7 @@ describe('signpost send', () => {
     const { exitCode, out } = await scene.publish();
     expect(exitCode).toBe(0);
     expect(out).toContain('200 ACK');
-    expect(out).toContain("The answer's signature holds: catalog.example.com, key-1.");
+    expect(out).toContain("The answer's signature is valid: catalog.example.com, key-1.");
     expect(scene.received[0]).toMatchObject({
       identity: 'bpp.example.com/subscribers.beckn.one',
       context: {

@@ -203,7 +203,7 @@ describe('signpost verify of a directory', () => {
       'point of small order',
     );
     expect((await verify(tree, [tree.root, '--key', 'key.json'])).notes).toContain(
-      '--key key.json is no recordId=publicKey',
+      '--key key.json is not recordId=publicKey',
     );
   });
 });

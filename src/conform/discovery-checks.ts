@@ -27,11 +27,11 @@ const geoPath = '$.catalogs[*].provider.availableAt[*].geo';
 
 const answerChecks = [
   ...on(discovering, {
-    'discover-acknowledged: 200 with status ACK and the messageId of the request, and nothing beside message':
+    'discover-acknowledged: 200 with status ACK and the messageId of the request, and nothing outside message':
       async ({ found }) => {
         const { answer } = await found();
         if (answer.status === 202)
-          throw new CheckSkipped('nothing was found: give --text with words that do');
+          throw new CheckSkipped('nothing was found: give --text with words that have results');
         expectAck(answer);
       },
   }),

@@ -67,7 +67,7 @@ export const authenticationChecks = [
       key: { ...self.key, recordId: `conform-${randomUUID()}` },
     })),
     ...changed(
-      'subscriber-unknown: nobody is registered under the name',
+      'subscriber-unknown: no participant has this name',
       'AUT_SUBSCRIBER_NOT_FOUND',
       (scene) => ({
         key: { ...scene.self.key, subscriberId: `conform-${randomUUID()}.example` },
@@ -117,7 +117,7 @@ export const contextChecks = [
   ...on(
     'Catalog spec: Errors, SCH_FIELD_NOT_ALLOWED',
     changed(
-      'field-not-allowed: message has a field that nobody knows',
+      'field-not-allowed: message has an unknown field',
       'SCH_FIELD_NOT_ALLOWED',
       ({ probe }) => ({
         message: { ...probe.message, conformanceCheck: true },

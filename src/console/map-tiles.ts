@@ -16,7 +16,7 @@ export function addTileRoute(server: FastifyInstance, { MAP_TILES: file }: Pick<
   addRoute(server, 'GET /tiles/:name', {
     summary: 'Fetch a part of the map (MAP_TILES).',
     tag: 'Page',
-    answers: { 206: 'The range that was asked for.', 404: 'There are no such tiles.' },
+    answers: { 206: 'The requested range.', 404: 'There are no such tiles.' },
     access: 'open',
     async handle({ params }, request, reply) {
       const opened = params.name === name ? await openTiles(file) : undefined;

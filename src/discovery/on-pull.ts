@@ -46,7 +46,7 @@ async function checkCallback(
     new ProtocolError(code, message, { path: `$.context.${member}` });
   const sent = await findSent(queryable, 'discovery', context.messageId);
   if (sent?.action !== actions.pull.name)
-    throw fault('CTX_INVALID_FIELD', 'This answers no request of ours.', 'messageId');
+    throw fault('CTX_INVALID_FIELD', 'This does not answer a request from here.', 'messageId');
   const digest = context.requestDigest?.digest;
   if (digest === undefined && !chained)
     throw fault('CTX_MISSING_FIELD', 'Nothing binds this to the request that it answers.', 'requestDigest');

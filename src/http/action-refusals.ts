@@ -98,7 +98,7 @@ const limitTooSmall: WrongValue = ['limit', 'A page of nothing', 'query.limit', 
 const limitTooLarge: WrongValue = ['limit', 'Too large a page', 'message.limit', 101];
 const answersNothing = refusalExample('unasked', 'It answers no request', [
   'CTX_INVALID_FIELD',
-  'This answers no request of ours.',
+  'This does not answer a request from here.',
   { path: '$.context.messageId' },
 ]);
 
@@ -120,7 +120,7 @@ function othersSubscription(path: string): RefusalExample {
   return refusalExample(
     'othersSubscription',
     'The subscription is that of another participant',
-    ['AUT_UNAUTHORIZED_ACTION', 'The subscription belongs to somebody else.', { path: `$.${path}` }],
+    ['AUT_UNAUTHORIZED_ACTION', 'The subscription belongs to another participant.', { path: `$.${path}` }],
     { at: segments(path), value: exampleIds.othersSubscription },
   );
 }
@@ -134,7 +134,7 @@ const ownRefusals: Partial<Record<keyof typeof actions, Row[]>> = {
     ...subscriptionRefusals(inQuery),
     refusalExample('capacity', 'Too many subscriptions', [
       'POL_NP_CAPACITY_EXCEEDED',
-      'discovery.example.org/subscribers.beckn.one has 1000 ACTIVE subscriptions, and may not have more; deactivate one.',
+      'discovery.example.org/subscribers.beckn.one has 1000 ACTIVE subscriptions, which is the maximum; deactivate one.',
     ]),
   ],
   listSubscriptions: [
@@ -155,7 +155,7 @@ const ownRefusals: Partial<Record<keyof typeof actions, Row[]>> = {
       'The publisher is no member of the network (NETWORK_MEMBERSHIP=enforce)',
       [
         'AUT_DOMAIN_NOT_ALLOWED',
-        'message.publishDirectives[0].visibleTo includes grocers.example.org/members, of which provider.example.org/subscribers.beckn.one is no member',
+        'message.publishDirectives[0].visibleTo includes grocers.example.org/members, but provider.example.org/subscribers.beckn.one is not a member of it',
         { path: '$.message.publishDirectives[0].visibleTo' },
       ],
       { at: segments('message.publishDirectives.0.visibleTo'), value: ['grocers.example.org/members'] },

@@ -60,7 +60,7 @@ const sharedExamples: readonly RefusalExample[] = [
     'NET_OVERLOADED',
     'The service is overloaded. Try again later.',
   ]),
-  refusalExample('downstream', 'The registry cannot be asked', [
+  refusalExample('downstream', 'The registry cannot be queried', [
     'NET_DOWNSTREAM_UNAVAILABLE',
     'The registry cannot be reached.',
   ]),

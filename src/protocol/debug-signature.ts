@@ -186,7 +186,7 @@ function keyStep({ subscriberId, recordId }: SignatureHeader, lookup: KnownKeys[
     unusable: `The key ${name} cannot be used: ${'reason' in lookup ? lookup.reason : ''}.`,
     'unknown-key': `The registry has no key ${recordId} of ${subscriberId}.`,
     'unknown-subscriber': `The registry does not know ${subscriberId}.`,
-    unavailable: `The registry cannot be asked: ${'reason' in lookup ? lookup.reason : ''}`,
+    unavailable: `The registry cannot be queried: ${'reason' in lookup ? lookup.reason : ''}`,
   };
   return { step: 'key', ok: lookup.kind === 'key', got: name, detail: details[lookup.kind] };
 }

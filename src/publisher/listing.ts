@@ -45,7 +45,7 @@ async function findListingProblems(published: Listed, registry: Pick<RegistryCli
     return [`Nobody can verify what ${subscriberId} signs with ${recordId}: ${reason}.`];
   } catch (error) {
     if (!(error instanceof RegistryUnavailable)) throw error;
-    return [`The registry could not be asked whether it lists ${indexUrls.join(', ')}.`];
+    return [`The registry could not be queried whether it lists ${indexUrls.join(', ')}.`];
   }
 }
 

@@ -84,7 +84,7 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
   function noteFailure(path: string, error: unknown): void {
     const problem = error instanceof Error ? error.message : String(error);
     const level = state.reachable === false ? 'debug' : 'warn';
-    logger[level]({ registry: base, path, problem }, 'the registry could not be asked');
+    logger[level]({ registry: base, path, problem }, 'the registry could not be queried');
     Object.assign(state, { reachable: false, at: now(), problem });
     questions?.inc({ outcome: 'failed' });
   }
@@ -105,7 +105,7 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
           return found;
         } catch (error) {
           noteFailure(path, error);
-          throw new RegistryUnavailable('The registry could not be asked; try again later.', error);
+          throw new RegistryUnavailable('The registry could not be queried; try again later.', error);
         } finally {
           turn.end();
         }

@@ -78,10 +78,10 @@ it('a key that was revoked is told so', async () => {
   });
 });
 
-it('a registry that cannot be asked leaves it open', async () => {
+it('a registry that cannot be queried leaves it open', async () => {
   const { state } = await look('http://127.0.0.1:1');
   expect(state().registered).toBeUndefined();
-  expect(state().problem).toContain('could not be asked');
+  expect(state().problem).toContain('could not be queried');
 });
 
 it('a seed that can no longer be read is told, and ends nothing', async () => {

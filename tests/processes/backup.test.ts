@@ -242,6 +242,6 @@ describe('files that were restored from an older backup', () => {
 
   it('skip ahead by a command', async () => {
     const run = await runCommand(registerRefreshCommand, ['refresh', '--skip-versions', 'many'], {});
-    expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('It is a number from 1 on.') });
+    expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('Use a number of at least 1.') });
   });
 });

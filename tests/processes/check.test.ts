@@ -140,14 +140,14 @@ describe('signpost check', () => {
     }
   });
 
-  it('compares the rest where the registry cannot be asked for the keys of published files', async () => {
+  it('compares the rest where the registry cannot be queried for the keys of published files', async () => {
     const nobody = `http://127.0.0.1:${await freePort()}/dedi`;
     const { exitCode, differences } = await checkWith({ REGISTRY_URL: nobody }, '--no-index');
     expect(exitCode).toBe(1);
     expect(differences).toEqual([
       {
         kind: 'file',
-        message: expect.stringMatching(/were not compared\. The registry at .* cannot be asked/),
+        message: expect.stringMatching(/were not compared\. The registry at .* cannot be queried/),
       },
     ]);
   });

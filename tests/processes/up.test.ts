@@ -238,7 +238,7 @@ describe('signpost up', () => {
     const second = startUp(home.dataDir, { ...settings, ...(await freePorts()) });
     expect(await second.ended).toMatchObject({ code: 1 });
     expect(second.said()).toMatch(
-      /^signpost: Signpost is up already with the data of .* \(process \d+\)\. Stop it, or set another DATA_DIR and other ports\.\n$/,
+      /^signpost: Signpost is already running with the data of .* \(process \d+\)\. Stop it, or set another DATA_DIR and other ports\.\n$/,
     );
     const lookup = `http://127.0.0.1:${settings.REGISTRY_PORT}/dedi/lookup/catalog.signpost.test/subscribers.beckn.one/key-1`;
     expect((await read(lookup)).data.details.url).toBe(`http://127.0.0.1:${settings.CATALOG_PORT}`);
@@ -252,7 +252,7 @@ describe('signpost up', () => {
     expect(await second.ended).toMatchObject({ code: 1 });
     await other.remove();
     expect(second.said()).toContain(
-      `Cannot listen on 127.0.0.1:${settings.OPERATIONS_PORT}: another program does. Stop it, or set another OPERATIONS_PORT.`,
+      `Cannot listen on 127.0.0.1:${settings.OPERATIONS_PORT}: another program listens there. Stop it, or set another OPERATIONS_PORT.`,
     );
     expect(await hasServer()).toBe(true);
   });

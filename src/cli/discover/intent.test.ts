@@ -95,6 +95,6 @@ describe('a condition on the price', () => {
 
   it('is refused beside a condition on the resource', () => {
     const where = 'price.energy <= 0.5 && @.id == "x"';
-    expect(() => buildMessage([], { where })).toThrow('is no condition on a price');
+    expect(() => buildMessage([], { where })).toThrow('is not a condition on a price');
   });
 });

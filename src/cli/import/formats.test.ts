@@ -36,7 +36,7 @@ describe('signpost import geojson', () => {
     const document = JSON.stringify({ type: 'FeatureCollection', features });
     const { exitCode, catalogs, notes } = await run(['geojson', 'osm', '-'], document);
     expect(exitCode).toBe(2);
-    expect(notes).toContain('feature 3: is no GeoJSON feature');
+    expect(notes).toContain('feature 3: is not a GeoJSON feature');
     expect(catalogs).toMatchObject([
       { id: 'osm:node/1', provider: { descriptor: { name: 'Tata Power' } } },
       {

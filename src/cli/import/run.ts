@@ -100,7 +100,7 @@ async function finish(
   const published = await readPublished(config);
   const kept = startKept();
   const wholes: Catalog[] = [];
-  await withProgress(context, 'Looking at what is published', async () => {
+  await withProgress(context, 'Reading the published catalogs', async () => {
     for (const { id, unpack } of catalogs)
       wholes.push(keepOperatorsWork(unpack(), await published.find(id), config.WIRE_PROFILE, kept));
   });
@@ -137,7 +137,7 @@ export async function reportCollected(
   if (!problems.some(isLoss) && heldBack.length === 0) return;
   if (strict)
     throw new CommandError(
-      'Something of the source is missing in the result: see above. Nothing was written.',
+      'Part of the source is missing from the result: see above. Nothing was written.',
     );
   context.setExitCode(2);
 }

@@ -32,9 +32,9 @@ describe('signpost send --wait', () => {
     const { exitCode, out } = await scene.publish('--wait');
     expect(exitCode).toBe(0);
     expect(out).toContain(
-      'catalog/on_publish from catalog.example.com/subscribers.beckn.one, key-1: the signature holds, and names the request.',
+      'catalog/on_publish from catalog.example.com/subscribers.beckn.one, key-1: the signature is valid, and names the request.',
     );
-    expect(out).toContain('Its requestDigest is that of the request.');
+    expect(out).toContain('Its requestDigest matches the request.');
     expect(out).toContain('"ACCEPTED"');
     const reply = await replies[0];
     expect(reply?.status).toBe(200);
@@ -80,7 +80,7 @@ describe('signpost send --wait', () => {
     };
     expect(await scene.publish('--wait', '5')).toMatchObject({
       exitCode: 1,
-      notes: expect.stringContaining('It says nothing of any catalog.'),
+      notes: expect.stringContaining('It has no result for any catalog.'),
     });
   });
 

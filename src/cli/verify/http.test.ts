@@ -56,7 +56,7 @@ describe('signpost verify over HTTP', () => {
     });
   });
 
-  it('takes the keys from the registry, and tells when it cannot be asked', async () => {
+  it('takes the keys from the registry, and tells when it cannot be queried', async () => {
     const record = {
       record_id: 'key-1',
       details: {
@@ -76,7 +76,7 @@ describe('signpost verify over HTTP', () => {
     });
     const { exitCode, notes } = await verify(tree, [address], { REGISTRY_URL: 'http://127.0.0.1:1/dedi' });
     expect(exitCode).toBe(1);
-    expect(notes).toContain('cannot be asked for keys');
+    expect(notes).toContain('cannot be queried for keys');
   });
 
   it('names what is wrong with a node that has no manifest, or does not answer', async () => {

@@ -163,6 +163,6 @@ function readKey(text: string) {
   try {
     return [recordId, parsePublicKey(publicKey)] as const;
   } catch (error) {
-    throw new CommandError(`--key ${text} is no recordId=publicKey: ${reasonOf(error)}`, error);
+    throw new CommandError(`--key ${text} is not recordId=publicKey: ${reasonOf(error)}`, error);
   }
 }

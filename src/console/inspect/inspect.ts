@@ -48,7 +48,7 @@ export async function inspect(context: ConsoleContext, question: InspectQuestion
   } catch (error) {
     if (tools.signal.aborted) throw tooSlow();
     if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
-    throw new ProtocolError('NET_DOWNSTREAM_UNAVAILABLE', `The registry cannot be asked: ${error.message}`);
+    throw new ProtocolError('NET_DOWNSTREAM_UNAVAILABLE', `The registry cannot be queried: ${error.message}`);
   }
 }
 

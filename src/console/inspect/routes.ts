@@ -20,7 +20,7 @@ export function addInspectRoutes(server: FastifyInstance, context: ConsoleContex
       'Walks the chain from the registry to the index, now, as a crawler does that has never seen the node; for what was published through a catalog service, from the registry over publish and push.',
     query: InspectQuery,
     answer: Inspection,
-    answers: { 413: tooLarge, 503: `${tooMany} Or the registry cannot be asked.`, 504: tooSlow },
+    answers: { 413: tooLarge, 503: `${tooMany} Or the registry cannot be queried.`, 504: tooSlow },
     handle: ({ query }) => ask(query),
   });
 

@@ -43,7 +43,7 @@ export const trustHints = {
     'Register the signing key under this record id in the registry, or sign with a registered one.',
   'key-unusable': 'Sign the document again with a live key; a revoked or expired one is not accepted.',
   'key-foreign': "Sign with a key of the node itself: another node's key proves nothing about it.",
-  'registry-unavailable': 'Nothing: the registry could not be asked, and the check will be repeated.',
+  'registry-unavailable': 'Nothing: the registry could not be queried, and the check will be repeated.',
   'node-unknown': 'Register the node in the registry that the crawler asks.',
   'domain-mismatch':
     'Set the domain of the manifest to the host that serves it, or to the namespace of the node.',

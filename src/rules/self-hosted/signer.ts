@@ -108,7 +108,7 @@ function unusable(
   const faults: Record<typeof lookup.kind, [TrustFaultCode, string]> = {
     unavailable: [
       'registry-unavailable',
-      `${signed} of ${identity}, about which the registry could not be asked: ${reason}`,
+      `${signed} of ${identity}, about which the registry could not be queried: ${reason}`,
     ],
     unusable: ['key-unusable', `${signed} of ${identity}, but ${reason}.`],
     'unknown-key': [

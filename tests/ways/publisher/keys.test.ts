@@ -164,9 +164,9 @@ describe('key rotation with a registry of somebody else', () => {
     expect(resigned.out).toContain(`have the record key-1 of other.example revoked at ${own.REGISTRY_URL}.`);
   });
 
-  it('says so when that registry cannot be asked, and changes nothing', async () => {
+  it('says so when that registry cannot be queried, and changes nothing', async () => {
     const run = await rotate([], { ...own, REGISTRY_URL: 'http://127.0.0.1:1/dedi' });
-    expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('cannot be asked') });
+    expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('cannot be queried') });
     expect((await runCommand(registerRefreshCommand, ['refresh'], own)).out).toContain('Signed with key-2;');
   });
 
