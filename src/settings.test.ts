@@ -188,7 +188,7 @@ describe('settings', () => {
   });
 
   it('refuse a role that does not exist', () => {
-    expect(() => readConfig({ ROLES: 'catalog,baker' })).toThrow('ROLES names no role "baker"');
+    expect(() => readConfig({ ROLES: 'catalog,baker' })).toThrow('ROLES has an unknown role: "baker"');
   });
 
   it('take an empty value as not set', () => {

@@ -141,13 +141,13 @@ describe('signpost import csv', () => {
       '  row 7 (51.5, -0.12): lies outside IN, the country of the row',
       '  row 8 (77.62, 12.92): has latitude and longitude swapped, it seems: the other way round it lies among the others',
       '  row 9 (-33.86, 151.2): lies far from all others',
-      '  row 10 (0, 0): is a point in the sea where 0° and 0° meet: it looks as if nobody had filled it in',
+      '  row 10 (0, 0): is a point in the sea where 0° and 0° meet: it looks as if it was not filled in',
     ]);
     expect(notes).toContain('0 rows left out, 1 with values not imported, 5 held back.');
     expect(notes).toContain(
       'row 11: "177.6, 12.9" has no position on earth, but has one with latitude and longitude swapped',
     );
-    const finding = { at: 'row 9', value: '-33.86, 151.2', why: 'lies far from all others', kind: 'doubt' };
+    const finding = { at: 'row 9', value: '-33.86, 151.2', why: 'is far from all others', kind: 'doubt' };
     expect(readFileSync(report, 'utf8')).toContain(JSON.stringify(finding));
   });
 
@@ -236,7 +236,7 @@ describe('signpost import csv', () => {
     ['a price below zero', '-0.5,EUR', 'prices.perKwh "-0.5" is below zero'],
     ['a price in another notation', '1e999,EUR', 'pricePerKwh "1e999" is no number'],
     ['a price without end', `${'9'.repeat(400)},EUR`, 'is no number'],
-    ['a currency that is none', '0.5,Euro', 'prices.currency "Euro" is no currency such as EUR'],
+    ['a currency that is none', '0.5,Euro', 'prices.currency "Euro" is not a currency such as EUR'],
   ])('publishes a station without %s, and reports it', async (_, cells, why) => {
     const rows = `id,operator,latitude,longitude,pricePerKwh,currency\nS1,V,12.9,77.6,${cells}`;
     const { exitCode, catalogs, notes } = await run(['csv', 'stations', '-'], rows);
@@ -405,7 +405,7 @@ describe('signpost import csv', () => {
       { connectorType: 'Type1', access: 'public' },
       { connectorType: 'CHAdeMO' },
     ]);
-    expect(notes).toContain('row 3: Fuel Type Code "LPG" is not what the mapping asks for');
+    expect(notes).toContain('row 3: Fuel Type Code "LPG" is not what the mapping expects');
     expect(notes).toContain('columns: "EV DC Fast Count" (not imported, because the mapping ignores all');
   });
 

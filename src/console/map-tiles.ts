@@ -11,7 +11,7 @@ import { addRoute } from './route.ts';
 export function addTileRoute(server: FastifyInstance, { MAP_TILES: file }: Pick<Config, 'MAP_TILES'>): void {
   if (file === undefined) return;
   if (!statSync(file, { throwIfNoEntry: false })?.isFile())
-    throw new Error(`MAP_TILES names no file: ${resolve(file)}`);
+    throw new Error(`MAP_TILES does not name a file: ${resolve(file)}`);
   const name = basename(file);
   addRoute(server, 'GET /tiles/:name', {
     summary: 'Fetch a part of the map (MAP_TILES).',

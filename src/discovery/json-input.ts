@@ -84,7 +84,7 @@ export function createJsonInput(
       if (await take(character)) return;
       const found = await next();
       throw notJson(
-        found === undefined ? 'it ends too early' : `${found} stands where ${character} should stand`,
+        found === undefined ? 'it ends too early' : `it has ${found} instead of ${character}`,
       );
     },
     readMeasured,

@@ -90,7 +90,7 @@ export async function receivePush(
     // Why is it sent here? The subscriptions may not be what they should.
     const spacingMs = context.config.RETRY_BASE_MS * spacingFactor;
     if (!processed) await doubtSubscriptions(tx, service, { everyMs: checkEveryMs, spacingMs });
-    const says = `No active subscription with ${service} matches, and none of it is held here.`;
+    const says = `No active subscription with ${service} matches, and none of it is kept here.`;
     const unwanted = processed ? undefined : new ProtocolError('BIZ_NO_RESULTS_FOUND', says);
     const answer = { status: processed ? 200 : 202, body: JSON.stringify(ack(messageId, unwanted)) };
     await rememberAnswer(tx, request, answer, { open: false });

@@ -50,7 +50,7 @@ export function createLargeBodies(logger: Logger) {
       const task = { module: messageIdScanUrl, name: scanMessageId.name, input: body, deadlineMs };
       return scanning
         .run<string | undefined>(task)
-        .catch(refuse('Too many callbacks are being looked into.'));
+        .catch(refuse('Too many callbacks are being checked.'));
     },
     async close() {
       await Promise.all([reading.close(), scanning.close()]);

@@ -85,7 +85,7 @@ describe('a row', () => {
       { connectors: '[{"type":"Combo","kW":"fast"}]' },
       'connector.kW',
       'fast',
-      'is no power',
+      'is not a power',
     ],
     [
       'a status that the mapping does not know',
@@ -119,7 +119,7 @@ describe('a row', () => {
     expect(problems).toMatchObject([{ kind: 'note', why: expect.stringContaining('names no connector') }]);
   });
 
-  it('that is not what the mapping asks for is passed over, and that is told', () => {
+  it('that is not what the mapping expects is passed over, and that is told', () => {
     const { station, problems } = map({ fuel: 'LPG' }, { only: { fuel: ['ELEC', 'HY'] } });
     expect(station).toBeUndefined();
     expect(problems).toMatchObject([{ column: 'fuel', value: 'LPG', kind: 'note' }]);

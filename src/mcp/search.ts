@@ -15,7 +15,7 @@ const Input = Type.Object(
     sort: Type.Optional(Type.Unsafe<Order>({ type: 'string', enum: orders, default: 'relevance' })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 25, default: 10 })),
     offset: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: maxGathered, description: 'nextOffset of the answer before.' }),
+      Type.Integer({ minimum: 0, maximum: maxGathered, description: 'nextOffset of the previous answer.' }),
     ),
     prove: Type.Optional(
       Type.Boolean({
@@ -28,13 +28,13 @@ const Input = Type.Object(
 
 const Output = Type.Object({
   hits: Type.Array(Described),
-  matching: Type.Integer({ description: 'How many hits match, of those looked at.' }),
-  lookedAt: Type.Integer({ description: `How many resources were looked at, ${maxGathered} at most.` }),
+  matching: Type.Integer({ description: 'How many of the resources that were read match.' }),
+  lookedAt: Type.Integer({ description: `How many resources were read, ${maxGathered} at most.` }),
   total: Type.Optional(
     Type.Integer({ description: 'How many match text, place and filters; above 1000 a lower bound.' }),
   ),
   nextOffset: Type.Optional(Type.Integer({ description: 'Call again with this offset for the next hits.' })),
-  advice: Type.Optional(Type.String({ description: 'How to go on.' })),
+  advice: Type.Optional(Type.String({ description: 'What to do next.' })),
 });
 
 export const searchTool = defineTool({
@@ -81,7 +81,7 @@ function advise(
     ...(nextOffset === undefined ? [] : [`Call again with offset ${nextOffset} for more.`]),
     ...(isCut
       ? [
-          `The service has ${total} or more, of which ${lookedAt} were looked at: narrow the question to see all.`,
+          `The service has ${total} or more, of which ${lookedAt} were read: narrow the question to see all.`,
         ]
       : []),
   ];

@@ -96,7 +96,7 @@ export const triggerOperation: PlainOperation = {
     invalidJson('{"message":'),
     ['missing', 'A catalog has no id', 'message.catalogs.0.id'],
     ['action', 'Another action', 'context', { action: 'discover' }],
-    ['unknownMember', 'A member that nobody knows', 'delete', []],
+    ['unknownMember', 'An unknown member', 'delete', []],
     refusalExample(
       'twice',
       'Published and retired at once',
@@ -123,7 +123,7 @@ export const triggerOperation: PlainOperation = {
     ]),
     refusalExample('browser', 'It is sent by a page in a browser', [
       'AUT_UNAUTHORIZED_ACTION',
-      'The trigger is for programs of this machine: it takes nothing that carries the header origin.',
+      'The trigger is for programs of this machine: it accepts no requests with the header origin.',
     ]),
     {
       name: 'large',

@@ -118,7 +118,7 @@ export function findConsiderationWarnings({ catalog, at }: Submission): PublishW
   return [...first.values()].map((where) =>
     warningAt(
       where,
-      'is no member of a consideration, which has id, status and considerationAttributes: a price belongs into considerationAttributes',
+      'is not a member of a consideration, which has id, status and considerationAttributes: put a price in considerationAttributes',
     ),
   );
 }

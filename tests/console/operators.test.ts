@@ -129,7 +129,7 @@ describe('signpost operators', () => {
   });
 
   it.each([
-    [['create', 'bob', '--role', 'read'], 'There is an operator bob already.'],
+    [['create', 'bob', '--role', 'read'], 'An operator bob already exists.'],
     [['create', 'operator', '--role', 'read'], 'is the name of'],
     [['create', 'a b', '--role', 'read'], '1 to 64 letters'],
     [['create', 'eve', '--role', 'root'], 'Allowed choices are read, operate, publish'],

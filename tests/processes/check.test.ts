@@ -193,7 +193,7 @@ describe('signpost check', () => {
         update discovery.resource set id = 'r2' where id = 'r9' and catalog_key = ${copyOf('changed')}`,
       kind: 'copy-differs',
       message:
-        /^catalog changed is at version 1 in the catalog service, and the index has something else: resource r2 missing; resource r9 too many; resource r1 with other content\.$/,
+        /^catalog changed is at version 1 in the catalog service, but the index differs: resource r2 missing; resource r9 too many; resource r1 with other content\.$/,
     },
     'a copy that is not served': {
       plant: `update discovery.catalog set served = false where id = 'hidden'`,
@@ -255,7 +255,7 @@ describe('signpost check', () => {
       undo: `update catalog.catalog set resource_count = 2 where id = 'counted'`,
       kind: 'catalog-rows',
       message:
-        /^catalog counted of the catalog service says that it has 7 resources and 1 offers, and has 2 and 1\.$/,
+        /^catalog counted of the catalog service says that it has 7 resources and 1 offers, but has 2 and 1\.$/,
     },
     'a feed that has failed for long': {
       plant: `update discovery.feed set failures = 3, last_error = 'it does not answer.', out_of_step_since = now() - interval '1 hour'`,

@@ -62,6 +62,6 @@ export function findRedirect(
 ): URL | undefined {
   const { location } = headers;
   if (!redirectStatuses.includes(statusCode) || location === undefined) return undefined;
-  if (!URL.canParse(location, from.href)) throw new Error('it redirects to nowhere');
+  if (!URL.canParse(location, from.href)) throw new Error('it redirects to an invalid address');
   return new URL(location, from);
 }

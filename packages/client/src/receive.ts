@@ -87,7 +87,7 @@ async function deliver({ awaited, settings: { onMessage } }: Core, message: Rece
   if (onMessage) return onMessage(message);
   throw message.action === 'catalog/push'
     ? new ProtocolError('NET_NOT_IMPLEMENTED', 'Pushes are not accepted here.')
-    : new ProtocolError('CTX_INVALID_FIELD', 'This does not answer a request from here.', {
+    : new ProtocolError('CTX_INVALID_FIELD', 'This does not answer any of our requests.', {
         path: '$.context.messageId',
       });
 }

@@ -115,7 +115,7 @@ describe('signpost import ocpi', () => {
   it('reports a tariff that is not known as a value that is lost', async () => {
     const { exitCode, catalogs, notes } = await run(['ocpi', 'examples/ocpi-locations.json']);
     expect({ exitCode, offers: catalogs[0]?.offers }).toEqual({ exitCode: 2, offers: undefined });
-    expect(notes).toContain('tariff_ids "fast" names a tariff that is not known: its price is missing');
+    expect(notes).toContain('tariff_ids "fast" names an unknown tariff: its price is missing');
   });
 
   it('says what is wrong with a file that holds none', async () => {

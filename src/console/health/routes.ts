@@ -20,7 +20,7 @@ export function addHealthRoutes(
   const minutesAgo = (minutes: number) => new Date(now().getTime() - minutes * 60_000);
 
   addRoute(server, 'GET /api/health', {
-    summary: 'Say whether all is well, and if not, why; and which processes run.',
+    summary: 'Show whether all is well, why not, and which processes run.',
     tag,
     answer: Health,
     async handle() {
@@ -61,7 +61,7 @@ export function addHealthRoutes(
   });
 
   addRoute(server, 'GET /api/health/series', {
-    summary: 'Tell how all processes did, minute by minute.',
+    summary: 'Show the measurements of all processes, minute by minute.',
     description:
       'Rates, errors and searches without a result count per minute. Numbers are added up over all processes; of the delay of the event loop, the highest counts. Kept for HEALTH_DAYS (7).',
     tag,

@@ -187,7 +187,7 @@ function unknownSubject(text: string): Inspection {
 function unreachableAddress({ address, fault: reason }: Extract<Subject, { fault: unknown }>): Inspection {
   const finding = fault({ document: 'manifest', url: address }, reason);
   const chain = [
-    link('registry', 'unseen', 'Nobody knows yet whose address this is.'),
+    link('registry', 'unseen', 'The owner of this address is not known yet.'),
     ...buildChain([finding], new Map()),
   ];
   return {

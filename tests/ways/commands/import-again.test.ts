@@ -154,7 +154,7 @@ describe('a new edition of a list', () => {
       'S2: changed: 1 resource removed',
       'S6: new: 1 resource added',
       'A publish would have 5 catalogs: 1 new, 2 changed, 1 unchanged, 1 refused. Nothing was written.',
-      'Published and not in this list, left as it is: S5. "signpost retire" takes a catalog out of service for ever.',
+      'Published but not in this list, left unchanged: S5. "signpost retire" ends a catalog permanently.',
     ]);
     expect(await files()).toEqual(before);
 

@@ -99,7 +99,7 @@ describe('key rotation', () => {
     await trigger(network.config, { forceBaseline: true });
     const run = await runCommand(registerRefreshCommand, ['refresh'], settings);
     // The change file of coffee is listed for one more cycle, but that is the new key's.
-    expect(run.out).toContain('Nothing that is listed is signed with key-1 any more. It can go on 20');
+    expect(run.out).toContain('No listed file is signed with key-1 any more. It can be revoked on 20');
     expect(run.out).toContain('signpost registry revoke publisher.signpost.test --key-id key-1');
     expect(await listedKeys()).toEqual(['key-2']);
   });
