@@ -60,7 +60,7 @@ describe('signpost import csv', () => {
     expect(notes).toContain('Left out:\n  row 3: id leaves station.id empty');
     expect(notes).toContain('row 6: has 7 cells instead of 6');
     expect(notes).toContain(
-      'row 2, 5: connector.type "Wooden" is none of the values of charger.attributes.connectorType',
+      'row 2, 5: connector.type "Wooden" is not a value of charger.attributes.connectorType',
     );
     expect(notes).toContain('row 5: latitude "north" is no number');
     expect(notes).toContain('columns: "colour" (not imported, because the mapping does not name them)');
@@ -119,7 +119,7 @@ describe('signpost import csv', () => {
     );
     expect(connectors).toEqual([['CCS2', 'Type2']]);
     expect(notes).toContain(
-      'row 4, 5: "S1" is the id of the station at row 2 too, which is at another place',
+      'row 4, 5: "S1" is also the id of the station at row 2, which is at another place',
     );
     expect(notes).toContain('4 rows: 1 station with 2 chargers in 1 catalog; 2 rows left out');
   });
@@ -137,9 +137,9 @@ describe('signpost import csv', () => {
     expect(kept.notes).toContain('Published although the place looks wrong:');
     const [, told = ''] = /Held back, because the place looks wrong[^\n]*\n([\s\S]*?)\n\n/.exec(notes) ?? [];
     expect(told.split('\n')).toEqual([
-      '  row 6 (77.61, 12.91): has latitude and longitude swapped, it seems: the other way round it lies in IN, the country of the row',
+      '  row 6 (77.61, 12.91): seems to have latitude and longitude swapped: the other way round it is in IN, the country of the row',
       '  row 7 (51.5, -0.12): lies outside IN, the country of the row',
-      '  row 8 (77.62, 12.92): has latitude and longitude swapped, it seems: the other way round it lies among the others',
+      '  row 8 (77.62, 12.92): seems to have latitude and longitude swapped: the other way round it is among the others',
       '  row 9 (-33.86, 151.2): lies far from all others',
       '  row 10 (0, 0): is a point in the sea where 0° and 0° meet: it looks as if it was not filled in',
     ]);
@@ -378,7 +378,7 @@ describe('signpost import csv', () => {
       },
       { ...opened, connectorDescription: 'AC Typ 9', ratedPower: { value: 22, unit: 'kW' } },
     ]);
-    expect(notes).toContain('row 5: connector.type "AC Typ 9" is none of the values');
+    expect(notes).toContain('row 5: connector.type "AC Typ 9" is not a value of');
     // The same edition in UTF-8 with a byte order mark.
     const marked = await run(['csv', 'bnetza', file('u.csv', `\ufeff${german}`)]);
     expect(marked.catalogs).toEqual(catalogs);

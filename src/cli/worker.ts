@@ -62,7 +62,7 @@ async function runRoles(channel: SupervisorChannel): Promise<boolean> {
     await running.close();
     return true;
   } catch (error) {
-    logger.error({ err: error }, 'a worker did not end as it should');
+    logger.error({ err: error }, 'a worker did not end cleanly');
     return false;
   }
 }

@@ -78,7 +78,7 @@ describe('a row', () => {
       { connectors: '[{"type":"Wooden"}]' },
       'connector.type',
       'Wooden',
-      'is none of the values of charger.attributes.connectorType',
+      'is not a value of charger.attributes.connectorType',
     ],
     [
       'a power that is none',
@@ -92,7 +92,7 @@ describe('a row', () => {
       { status: 'Maybe' },
       'status',
       'Maybe',
-      'is none of the values of station.isActive',
+      'is not a value of station.isActive',
     ],
     ['a latitude that is no number', { lat: '51,5' }, 'lat', '51,5', 'is no number'],
   ])('is kept without %s, which is reported', (_, change, column, value, why) => {

@@ -53,7 +53,7 @@ describe('an index that does not belong here', () => {
     await publish(other, 'milk');
     await copyFile(join(other.root, 'index/catalogs.index.json'), join(tree.root, 'index/milk.index.json'));
     await expect(publish(tree, 'coffee')).rejects.toThrow(
-      /milk\.index\.json is the index of other\.example\.org, and this is example\.org/,
+      /milk\.index\.json is the index of other\.example\.org, but this node is example\.org/,
     );
     await other.remove();
   });

@@ -115,5 +115,5 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
 
 function refuse(error: unknown): never {
   if (!(error instanceof NoTurn)) throw error;
-  throw new RegistryUnavailable('Too many questions are waiting for the registry; try again later.', error);
+  throw new RegistryUnavailable('Too many requests are waiting for the registry; try again later.', error);
 }

@@ -262,7 +262,7 @@ describe('signpost check', () => {
       undo: `update discovery.feed set failures = 0, last_error = null, out_of_step_since = null`,
       kind: 'feed-not-in-step',
       message:
-        /^The discovery service is not in step with the catalog service at http:\S+: it does not answer\. Since \S+Z\. Check that /,
+        /^The discovery service is out of sync with the catalog service at http:\S+: it does not answer\. Since \S+Z\. Check that /,
     },
     'a signing key that the registry does not have': {
       plant: `insert into work.unregistered_key (role, subscriber_id, record_id, public_key, problem, since, seen_at)

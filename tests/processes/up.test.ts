@@ -229,7 +229,7 @@ describe('signpost up', () => {
     expect((await offer('espresso')).notes).toContain(`Verified at ${publicUrl}: 1 catalog as published.`);
     // Only a service that was told just before refuses to be told again.
     expect((await offer('espresso', 'lungo')).notes).toContain(
-      `The discovery service at http://127.0.0.1:${settings.DISCOVERY_PORT} was told to look just before; it is told again in `,
+      `The discovery service at http://127.0.0.1:${settings.DISCOVERY_PORT} was notified a moment ago; it will be notified again in `,
     );
   });
 

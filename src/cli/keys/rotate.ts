@@ -75,7 +75,7 @@ async function isRegistered({ subscriberId, recordId, privateKey }: SigningKey, 
     return found.kind === 'key' && found.publicKey.equals(createPublicKey(privateKey));
   } catch (error) {
     if (!(error instanceof RegistryUnavailable)) throw error;
-    const problem = `The registry at ${config.registryUrl} cannot be queried whether it knows the new key`;
+    const problem = `The registry at ${config.registryUrl} cannot be queried for the new key`;
     throw new CommandError(`${problem}, so the old one stays in use: ${error.message}`, error);
   }
 }

@@ -44,7 +44,7 @@ export function addHealthRoutes(
   addRoute(server, 'GET /api/health/troubles', {
     summary: 'List failures that last, each with what to do next.',
     description:
-      'A key of a running role that the registry does not have; a subscription that a catalog service refuses; a feed that is not in step. The same list is in the body of `/ready`, in `signpost status` and in `signpost check`.',
+      'A key of a running role that the registry does not have; a subscription that a catalog service refuses; a feed that is out of sync. The same list is in the body of `/ready`, in `signpost status` and in `signpost check`.',
     tag,
     answer: listOf('Troubles', Trouble),
     handle: async () => ({ items: await readTroubles(database, now()) }),

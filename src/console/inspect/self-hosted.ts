@@ -100,7 +100,7 @@ export function linkToIndex(
       ...{ ...about, code, hint },
     });
   if (state === 'paused')
-    return link('indexed', 'warning', `Version ${version} is held, but paused by its publisher.`, {
+    return link('indexed', 'warning', `Version ${version} is kept, but paused by its publisher.`, {
       ...{ ...about, code: 'paused', hint: 'Make it active again: signpost resume.' },
     });
   const versions = { expected: `version ${live}`, got: `version ${version}` };

@@ -91,10 +91,10 @@ describe('a publish is answered with a warning, and its status stays,', () => {
       catalog('offers-alone', { resources: undefined, offers: [offer('o', { resourceIds: ['stock-1'] })] }),
     );
     expect(alone).toMatchObject({ status: 'ACCEPTED' });
-    const says = 'searches do not look at it, and list it only with resources of your other catalogs';
+    const says = 'searches ignore it, and list it only with resources of your other catalogs';
     expect(alone.warnings).toEqual([
       {
-        message: expect.stringContaining(`has no resources beside it in its catalog: ${says}`),
+        message: expect.stringContaining(`is in a catalog without resources: ${says}`),
         details: { path: '$.message.catalogs[0].offers' },
       },
     ]);

@@ -209,7 +209,7 @@ describe('signpost discover', () => {
     expect(steps).toContainEqual({
       step: 'near miss',
       code: 'unknown-target',
-      says: expect.stringContaining('No geometry stands at $.catalogs[*].provider.availableAt.geo'),
+      says: expect.stringContaining('There is no geometry at $.catalogs[*].provider.availableAt.geo'),
       path: '$.message.intent.spatial[0].targets',
       close: ['$.catalogs[*].provider.availableAt[*].geo', locationOfResource],
     });

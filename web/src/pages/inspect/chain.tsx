@@ -11,8 +11,8 @@ const icons: Record<ChainLink['state'], IconName> = {
   unseen: 'dash',
 };
 const words: Record<ChainLink['state'], string> = {
-  ok: 'holds',
-  warning: 'holds with a warning',
+  ok: 'is complete',
+  warning: 'is complete, with a warning',
   broken: 'is broken',
   unseen: 'was not reached',
 };
