@@ -256,7 +256,7 @@ export const settings = {
   OPENSEARCH_SHARDS: integer(1, 'primary shards of an index that is built', { min: 1, max: 1_000 }),
   SEARCH_LANGUAGES: list(
     'en,hi',
-    'languages whose inflected forms a text search finds, by ISO 639 codes, comma-separated; empty finds plurals with s alone',
+    'languages whose inflected forms a text search finds, by ISO 639 codes, comma-separated; empty finds only plurals with s',
     readLanguage,
   ),
   SEARCH_CACHE_PERCENT: integer(

@@ -37,7 +37,7 @@ Examples:
 
 const restoreHelp = `
 Needs an empty database (DATABASE_URL) and a DATA_DIR without keys or published files, while no role runs. Publishes and subscriptions since the backup are
-lost. Afterwards every catalog is pushed to every subscriber again, and every catalog service is asked for everything. See docs/operating.md.
+lost. Afterwards every catalog is pushed to every subscriber again, and everything is pulled from every catalog service. See docs/operating.md.
 
 Examples:
   $ DATABASE_URL=postgres://…/empty DATA_DIR=/var/lib/signpost signpost restore /backups/2026-11-17

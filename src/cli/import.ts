@@ -76,7 +76,7 @@ function withOptions(command: Command): Command {
 
 const help = `
 The result is a publish body. Prices become offers. Everything that could not be imported is reported with its row, column and value.
-Offers that you added to a catalog since it was published are kept, and a paused catalog stays paused, where
+Offers that you added to a catalog since it was published are kept, and a paused catalog stays paused, if
 PUBLISHER_DIR is the directory that it is published in.
 Exit codes: 0 success, 1 failure, 2 some stations or values were lost or held back.
 

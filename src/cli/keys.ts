@@ -81,7 +81,7 @@ Examples:
 
 const rotateHelp = `
 In the local registry (REGISTRY_URL not set) the key is registered at once. In any other registry, you register it: the first
-call says what to register. When it is registered, call the command again.
+run shows what to register. When it is registered, run the command again.
 
 Exit codes: 0 the new key is in use; 1 it waits to be registered or configured.
 

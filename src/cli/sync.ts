@@ -78,8 +78,8 @@ function withOptions(command: Command): Command {
 const parseNumber = numberOf(/^\d+(\.\d+)?$/, 'It is a number, such as 7.');
 
 const help = `
-Publishes the differences between a source and what was published of it, which DATA_DIR/sync remembers. Pauses and offers that
-you added by hand stay, and so does what another source publishes.
+Publishes the differences between a source and what was published from it (recorded in DATA_DIR/sync). Pauses and offers that
+you added by hand are kept, and so are catalogs of other sources.
 Exit codes: 0 success, 1 failure, 2 some stations or values were lost or held back.
 
 Examples:

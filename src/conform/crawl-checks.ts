@@ -49,7 +49,7 @@ const unindexed = (rows: Record<string, string>, reads?: (name: string) => strin
 
 export const crawlChecks = [
   ...on('Self-hosted spec: What the service does', {
-    'crawl-finds: the resources of catalogs whose signatures and digests all hold': async (scene) => {
+    'crawl-finds: the resources of catalogs whose signatures and digests are all valid': async (scene) => {
       const missing = await started(scene).missing();
       expectThat(missing.length === 0, `read, and not found: ${missing.join(', ')}`);
     },

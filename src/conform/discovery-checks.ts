@@ -83,7 +83,7 @@ const intentChecks = [
   }),
   ...on(
     `${discovering}, intent.filters.expression`,
-    refusedIntent('filter-absolute: the expression is no absolute path', {
+    refusedIntent('filter-absolute: the expression is not an absolute path', {
       filters: { type: 'jsonpath', expression: 'catalogs[*' },
     }),
   ),
@@ -139,7 +139,7 @@ const receivingChecks = on('Catalog spec: POST /catalog/push', {
   ...refusal('push-malformed: a push has no catalogs', 400, ({ self }) =>
     self.send(actions.push, { message: { publishDirectives: [] } }),
   ),
-  'push-answered: 200 with an Ack, or 202 with an Ack and an error, for a push that nobody subscribed to':
+  'push-answered: 200 with an Ack, or 202 with an Ack and an error, for a push without a subscription':
     async ({ self, samples }) => {
       const { catalog, directive, plain } = samples;
       const catalogs = [catalog('pushed', { resources: [plain('pushed')], isActive: false })];

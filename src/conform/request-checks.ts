@@ -102,7 +102,7 @@ export const contextChecks = [
   ...changedContext('context-field-missing: context has no messageId', 'CTX_MISSING_FIELD', {
     context: { messageId: undefined },
   }),
-  ...changedContext('context-field-invalid: context.timestamp is no date-time', 'CTX_INVALID_FIELD', {
+  ...changedContext('context-field-invalid: context.timestamp is not a date-time', 'CTX_INVALID_FIELD', {
     context: { timestamp: 'yesterday' },
   }),
   ...changedContext('action-mismatch: context.action is that of another endpoint', 'CTX_ACTION_MISMATCH', {

@@ -20,7 +20,7 @@ export const treeChecks = [
         const ofThese = (await findings()).filter(({ document }) => documents.includes(document));
         refuse(ofThese.find((finding) => isOneOf(finding, codes)));
         if (!ofThese.some(({ kind }) => kind === 'holds'))
-          throw new CheckSkipped(`there is no ${documents.join(' or ')} to look at`);
+          throw new CheckSkipped(`there is no ${documents.join(' or ')} to check`);
       },
     }),
   ),

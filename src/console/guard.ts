@@ -61,7 +61,7 @@ export function guardConsole(server: FastifyInstance, options: GuardOptions): vo
     if (access === 'open' || (access === 'read' && isLocal)) return;
     if (request.operator) return refuseBeyondRole(request.operator, access);
     if (sender === 'browser without header')
-      throw new ConsoleError('AUT_UNAUTHORIZED_ACTION', `The cookie alone changes nothing.`, {
+      throw new ConsoleError('AUT_UNAUTHORIZED_ACTION', `The cookie alone is not enough for changes.`, {
         hint: `Send the header "${csrfHeader}: ${csrfValue}" with it.`,
       });
     reply.header('www-authenticate', 'Bearer realm="console"');

@@ -144,7 +144,7 @@ async function applyPush(
   await notePushed(tx, notes);
   const incomplete = applied.filter(({ id }) => isMerged(id) && !held.has(id)).map(({ id }) => id);
   if (incomplete.length > 0)
-    await askForPull(tx, context, service, `a part of catalogs came that are not held: ${incomplete}`);
+    await askForPull(tx, context, service, `a part of catalogs came that are not stored here: ${incomplete}`);
   return wanted.length > 0;
 }
 

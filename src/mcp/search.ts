@@ -40,7 +40,7 @@ const Output = Type.Object({
 export const searchTool = defineTool({
   name: 'search_network',
   title: 'Search the network',
-  description: `Finds what providers of an open network offer: chargers, goods of shops, services. Use it when somebody asks where to charge, buy or book something.
+  description: `Finds what providers of an open network offer: chargers, goods of shops, services. Use it when the user asks where to charge, buy or book something.
 Combine any of text, near, type, filters, price and available. Cheapest: sort by price, with available true; prices of the most frequent currency and unit are compared, hits without one come last. Nearest: give near, and sort by distance. For numbers such as power use filters, whose fields describe_network lists, not text.
 Example: {"near":{"latitude":12.978,"longitude":77.57,"radiusMeters":2000},"filters":[{"field":"resourceAttributes.attributes.ratedPower.value","operator":">=","value":50}],"available":true,"sort":"price"}
 Set prove when the person will rely on the answer. If nothing is found, call why_not_found with the same arguments. ${dataNotice}`,

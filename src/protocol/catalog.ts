@@ -95,7 +95,7 @@ export type Location = Static<typeof Location>;
 const providerMembers = {
   availableAt: Type.Optional(
     Type.Array(Location, {
-      description: 'Where the provider is; resources inherit it, having no location of their own.',
+      description: 'Where the provider is; resources without a location inherit it.',
     }),
   ),
   providerAttributes: Type.Optional(ProviderAttributes),

@@ -55,7 +55,7 @@ export interface Asker {
 export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
   const base = url.replace(/\/+$/, '');
   const [known, strangers] = [createTurns(turnsOf.known), createTurns(turnsOf.strangers)];
-  const questions = metrics?.counter('signpost_registry_requests_total', 'Questions to the registry', [
+  const questions = metrics?.counter('signpost_registry_requests_total', 'Requests to the registry', [
     'outcome',
   ]);
   const state: RegistryState = { url: base };

@@ -97,7 +97,7 @@ function refuseStrangers(applied: Map<number, Applied>, migrations: readonly Mig
     throw new Error(
       number > newest
         ? `${describeServer(url)} was migrated to ${name} by a later version of signpost.`
-        : `${describeServer(url)} was made by an unreleased version of signpost (its ${name} is different), and there is no upgrade from those. ${startAgain}`,
+        : `${describeServer(url)} was made by an unreleased version of signpost (its ${name} is different), and cannot be upgraded. ${startAgain}`,
     );
   }
 }

@@ -205,7 +205,7 @@ describe('POST /api/find/why', () => {
       {
         ...{ check: 'filter', ok: false },
         detail:
-          '@.resourceAttributes.attributes.ratedPower.value >= 50 does not hold: @.resourceAttributes.attributes.ratedPower.value is 10.',
+          '@.resourceAttributes.attributes.ratedPower.value >= 50 is not satisfied: @.resourceAttributes.attributes.ratedPower.value is 10.',
         got: { '@.resourceAttributes.attributes.ratedPower.value': 10 },
       },
     ]);

@@ -220,7 +220,7 @@ async function askFor(
   if (answer) return;
   throw new CommandError(
     answer === undefined
-      ? 'There is no terminal to ask on: --yes publishes without a question, --dry-run shows the plan.'
+      ? 'There is no terminal to ask on: --yes publishes without asking, --dry-run shows the plan.'
       : 'Nothing was published.',
   );
 }

@@ -72,7 +72,7 @@ describe('signpost verify over HTTP', () => {
     const env = { REGISTRY_URL: `${address}/dedi` };
     expect(await verify(tree, [address], env)).toMatchObject({
       exitCode: 0,
-      out: expect.stringContaining('Everything holds'),
+      out: expect.stringContaining('Everything is valid'),
     });
     const { exitCode, notes } = await verify(tree, [address], { REGISTRY_URL: 'http://127.0.0.1:1/dedi' });
     expect(exitCode).toBe(1);

@@ -63,7 +63,7 @@ export function addHealthRoutes(
   addRoute(server, 'GET /api/health/series', {
     summary: 'Show the measurements of all processes, minute by minute.',
     description:
-      'Rates, errors and searches without a result count per minute. Numbers are added up over all processes; of the delay of the event loop, the highest counts. Kept for HEALTH_DAYS (7).',
+      'Rates, errors and searches without a result count per minute. Numbers are added up over all processes; for the delay of the event loop, the highest is used. Kept for HEALTH_DAYS (7).',
     tag,
     query: Type.Object({
       hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 168, default: defaultHours })),

@@ -40,7 +40,7 @@ export async function checkFilter(
   if (!failed || failed.length === 0) return { check, ok: false, detail: selectsNothing };
   const conditions = failed.map(({ condition }) => condition).join(' and ');
   const got = Object.assign({}, ...failed.map((each) => each.got));
-  const detail = `${conditions} ${failed.length === 1 ? 'does' : 'do'} not hold: ${describeValues(got)}.`;
+  const detail = `${conditions} ${failed.length === 1 ? 'is' : 'are'} not satisfied: ${describeValues(got)}.`;
   return { check, ok: false, detail, got };
 }
 

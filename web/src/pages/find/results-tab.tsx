@@ -145,7 +145,7 @@ function NothingFound({ query, nearMisses }: { query: FindQuery; nearMisses: rea
         </ul>
       )}
       <p class="row">
-        <span class="soft">Look again</span>
+        <span class="soft">Search again</span>
         {without
           .filter(({ applies }) => applies)
           .map(({ label, change }) => (

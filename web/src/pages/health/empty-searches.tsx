@@ -23,7 +23,7 @@ export function EmptySearches() {
 }
 
 const columns: readonly Column<EmptySearch>[] = [
-  { label: 'Looked for', cell: (search) => <Intent search={search} /> },
+  { label: 'Searched for', cell: (search) => <Intent search={search} /> },
   {
     label: 'Near misses',
     cell: ({ nearMisses }) => nearMisses?.map(({ message }) => message).join(' '),
