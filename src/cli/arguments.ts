@@ -81,7 +81,9 @@ export function parseKey(text: string): string {
     parsePublicKey(text);
     return text;
   } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : 'It is not an Ed25519 public key.');
+    throw new InvalidArgumentError(
+      error instanceof Error ? error.message : 'It is not an Ed25519 public key.',
+    );
   }
 }
 

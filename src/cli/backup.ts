@@ -16,10 +16,7 @@ export const register: Register = (program, context) => {
 
   program
     .command('restore')
-    .argument(
-      '[directory]',
-      'made by "signpost backup"; omit it if you restored the database by other means',
-    )
+    .argument('[directory]', 'made by "signpost backup"; omit it if you restored the database by other means')
     .option('--no-database', 'only keys and published files')
     .addHelpText('after', restoreHelp)
     .action(async (directory: string | undefined, options: BackupOptions) =>

@@ -88,10 +88,7 @@ describe('signpost catalog', () => {
       ['release', 'x'],
     ]) {
       const { exitCode, notes } = await catalog(...args);
-      expect([exitCode, notes]).toEqual([
-        1,
-        'There is no catalog x. To list them: signpost catalog list\n',
-      ]);
+      expect([exitCode, notes]).toEqual([1, 'There is no catalog x. To list them: signpost catalog list\n']);
     }
   });
 });

@@ -53,9 +53,7 @@ export const register: Register = (program, context) => {
 
   deliveries
     .command('skip')
-    .description(
-      'give up a waiting or parked delivery; the next change of a catalog is still pushed',
-    )
+    .description('give up a waiting or parked delivery; the next change of a catalog is still pushed')
     .argument('<id>', 'as listed, such as push-7 or callback-12', readDeliveryId)
     .action((id: DeliveryId, { json }: { json?: boolean }) => skip(context, id, json));
 };

@@ -333,9 +333,7 @@ describe('signpost import csv', () => {
   it('tells of a column that is there twice', async () => {
     const { catalogs, notes } = await run(['csv', 'stations', '-'], 'id,operator,id\nS1,Voltpath,S2');
     expect(catalogs.map(({ id }) => id)).toEqual(['S1']);
-    expect(notes).toContain(
-      'columns: "id" (repeated: the first that is not empty is used)',
-    );
+    expect(notes).toContain('columns: "id" (repeated: the first that is not empty is used)');
   });
 
   it('reads the German register: preamble, windows-1252, semicolons, decimal commas, lists in cells', async () => {

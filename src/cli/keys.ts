@@ -70,9 +70,7 @@ Examples:
 
   keys
     .command('rotate')
-    .description(
-      'give the publisher a new signing key: create, register and use it',
-    )
+    .description('give the publisher a new signing key: create, register and use it')
     .option('--key-id <id>', 'name of the new key (default: the next number)', parseKeyId)
     .option('--resign', 'sign everything again, because the old key was compromised')
     .addHelpText('after', rotateHelp)

@@ -65,12 +65,16 @@ describe('signpost verify of a directory', () => {
     ]);
     expect(out).toContain('chargers  leads to version 3: 22 resources, 0 offers');
     expect(out).toContain('other  retired at 20');
-    expect(out).toContain('Everything is valid: 8 documents, 2 catalogs of example.org/subscribers.beckn.one.');
+    expect(out).toContain(
+      'Everything is valid: 8 documents, 2 catalogs of example.org/subscribers.beckn.one.',
+    );
   });
 
   it('verifies the files of the own publisher when none are named', async () => {
     const env = { PUBLISHER_DIR: tree.directory };
-    expect((await verify(tree, [...vouched, '--quiet'], env)).out).toMatch(/^Everything is valid: 8 documents/);
+    expect((await verify(tree, [...vouched, '--quiet'], env)).out).toMatch(
+      /^Everything is valid: 8 documents/,
+    );
   });
 
   it('verifies a copy under any name, whatever base address it was published under', async () => {
@@ -110,9 +114,7 @@ describe('signpost verify of a directory', () => {
     expect(out).toMatch(
       /First broken link: baseline chargers https:.*\n.*\(digest-mismatch\)\n {2}What to do: Upload/,
     );
-    expect(out).toContain(
-      '1 fault. Valid: 7 documents, 1 catalog of example.org/subscribers.beckn.one.',
-    );
+    expect(out).toContain('1 fault. Valid: 7 documents, 1 catalog of example.org/subscribers.beckn.one.');
   });
 
   it.each([

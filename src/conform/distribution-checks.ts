@@ -31,9 +31,7 @@ export const updateChecks = [
       const ids = idsIn(await resourcesOf(scene, 'chargers'));
       expectThat(ids.includes(scene.samples.id('r1')), `after the MERGE there are ${show(ids)}`);
     },
-    'merge-upserts: resources of a MERGE are added, or replace those with the same id': async (
-      scene,
-    ) => {
+    'merge-upserts: resources of a MERGE are added, or replace those with the same id': async (scene) => {
       requireCallback(await scene.merged());
       const { id } = scene.samples;
       const resources = await resourcesOf(scene, 'chargers');

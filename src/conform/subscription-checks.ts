@@ -68,9 +68,7 @@ export const subscriptionChecks = [
       const isListed = show(subscriptionIdsIn(answer)) === show([subscriptionId]);
       expectThat(answer.status === 200 && isListed, describe(answer));
     },
-    'list-pagination: message.pagination with total, limit and offset as requested': async ({
-      self,
-    }) => {
+    'list-pagination: message.pagination with total, limit and offset as requested': async ({ self }) => {
       const { body } = await list(self, { limit: '7', offset: '0' });
       expectPagination(at(body, 'message'), { limit: 7 });
     },

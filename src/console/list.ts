@@ -14,7 +14,10 @@ const maxLimit = 200;
 const ListQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit })),
   after: Type.Optional(
-    Type.String({ maxLength: 4_096, description: '`next` of the previous page: the list continues after it.' }),
+    Type.String({
+      maxLength: 4_096,
+      description: '`next` of the previous page: the list continues after it.',
+    }),
   ),
 });
 

@@ -11,8 +11,7 @@ import { addRoute } from './route.ts';
 export function addWhyRoute(server: FastifyInstance, { search, config }: ConsoleContext): void {
   addRoute(server, 'POST /api/find/why', {
     summary: 'Explain why a resource is, or is not, in the answer to an intent.',
-    description:
-      'Makes each check of a search on this resource alone, even after one that fails.',
+    description: 'Makes each check of a search on this resource alone, even after one that fails.',
     body: titled('WhyRequest', {
       ...findMembers,
       resource: closed({

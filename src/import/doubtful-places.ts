@@ -34,8 +34,7 @@ export function findDoubtfulPlaces<T extends StatedPlace>(places: readonly T[]):
 }
 
 function findDoubt(place: StatedPlace, cluster: Cluster | undefined): string | undefined {
-  if (isZero(place))
-    return 'is a point in the sea where 0° and 0° meet: it looks as if it was not filled in';
+  if (isZero(place)) return 'is a point in the sea where 0° and 0° meet: it looks as if it was not filled in';
   const otherWayRound = swapped(place);
   if (isOutside(place)) {
     return otherWayRound && !isOutside({ ...place, ...otherWayRound })

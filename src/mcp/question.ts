@@ -52,7 +52,10 @@ const PriceBounds = Type.Object(
   },
 );
 
-export const At = Type.String({ format: 'date-time', description: 'The time of the question. Default: now.' });
+export const At = Type.String({
+  format: 'date-time',
+  description: 'The time of the question. Default: now.',
+});
 
 export function readTime({ at }: { at?: string }, { now }: McpContext): Date {
   return (at === undefined ? undefined : parseInstant(at)) ?? now();

@@ -80,9 +80,7 @@ function advise(
   const advice = [
     ...(nextOffset === undefined ? [] : [`Call again with offset ${nextOffset} for more.`]),
     ...(isCut
-      ? [
-          `The service has ${total} or more, of which ${lookedAt} were read: narrow the question to see all.`,
-        ]
+      ? [`The service has ${total} or more, of which ${lookedAt} were read: narrow the question to see all.`]
       : []),
   ];
   return advice.length > 0 ? advice.join(' ') : undefined;

@@ -91,7 +91,9 @@ function parseOwnIndex(tree: PublisherTree, path: string, bytes: Buffer): Omit<P
   const document = parseJson(bytes);
   const { nodeId, next_update: nextUpdate = longAgo, catalogs } = parseCatalogIndex(document);
   if (identityOf(nodeId, tree.registryName) !== identityOf(tree.nodeId, tree.registryName))
-    throw new DamagedIndex(`${path} is the index of ${nodeId}, but this node is ${tree.nodeId}. ${eitherWay}`);
+    throw new DamagedIndex(
+      `${path} is the index of ${nodeId}, but this node is ${tree.nodeId}. ${eitherWay}`,
+    );
   if (isJsonObject(document)) verifyOwn(tree, document, path);
   const entries = catalogs.map((entry, position) => parseIndexEntry(entry, ['catalogs', position]));
   return {

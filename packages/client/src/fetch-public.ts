@@ -45,7 +45,9 @@ export async function fetchPublic(
 
 function get(url: URL, signal: AbortSignal, resolve: LookupFunction): Promise<IncomingMessage> {
   if (url.protocol !== 'https:')
-    throw new Error(`${url.origin} is not called: only https is allowed. Development networks set ${setting}.`);
+    throw new Error(
+      `${url.origin} is not called: only https is allowed. Development networks set ${setting}.`,
+    );
   const refused = findLiteralRefusal(url.hostname, setting);
   if (refused) throw refused;
   return new Promise((answered, failed) => {

@@ -79,7 +79,9 @@ function readPrivateKey(key: string | KeyObject): KeyObject {
   const read = typeof key === 'string' ? parse(key) : key;
   // Programs in JavaScript may give undefined, such as a variable of the environment that is not set.
   if (read?.asymmetricKeyType !== 'ed25519')
-    throw new TypeError('privateKey is not an Ed25519 key: give its seed in Base64, a PEM text or a KeyObject');
+    throw new TypeError(
+      'privateKey is not an Ed25519 key: give its seed in Base64, a PEM text or a KeyObject',
+    );
   return read;
 }
 

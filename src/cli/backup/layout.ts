@@ -25,10 +25,7 @@ export function pathsIn(directory: string) {
 
 export async function readFacts(directory: string) {
   const text = await readPlainFile(pathsIn(directory).facts, maxFactsBytes).catch((error: Error) => {
-    throw new CommandError(
-      `${directory} is not a complete backup: it has no readable backup.json.`,
-      error,
-    );
+    throw new CommandError(`${directory} is not a complete backup: it has no readable backup.json.`, error);
   });
   const facts = parseIfJson(text);
   if (!isJsonObject(facts) || typeof facts.madeAt !== 'string')

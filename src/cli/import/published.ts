@@ -69,7 +69,9 @@ function withOperatorsWork(
 export function renderKept({ offers, withOffers, paused, unreadable }: Kept): string[] {
   return [
     ...(offers > 0
-      ? [`Kept from the published catalogs: ${counted(offers, 'offer')} of ${counted(withOffers, 'catalog')}.`]
+      ? [
+          `Kept from the published catalogs: ${counted(offers, 'offer')} of ${counted(withOffers, 'catalog')}.`,
+        ]
       : []),
     ...(paused.length > 0 ? [`Still paused: ${joinSome(paused)}.`] : []),
     ...(unreadable.length > 0

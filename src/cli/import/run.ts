@@ -136,9 +136,7 @@ export async function reportCollected(
   if (catalogs.length === 0) throw new CommandError('Nothing could be imported.');
   if (!problems.some(isLoss) && heldBack.length === 0) return;
   if (strict)
-    throw new CommandError(
-      'Part of the source is missing from the result: see above. Nothing was written.',
-    );
+    throw new CommandError('Part of the source is missing from the result: see above. Nothing was written.');
   context.setExitCode(2);
 }
 

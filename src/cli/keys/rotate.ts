@@ -26,8 +26,7 @@ export async function rotate({ keyId, resign, json }: RotateOptions, context: Co
   if (seed !== undefined) throw new CommandError(byHand(id));
   const current = identities.publisher.keyId ?? currentKeyId(DATA_DIR, id);
   const next = loadOrCreateSigningKey(DATA_DIR, { id, keyId: keyId ?? nextKeyId(current) });
-  if (next.recordId === current)
-    throw new CommandError(`${current} is already in use; name another key.`);
+  if (next.recordId === current) throw new CommandError(`${current} is already in use; name another key.`);
 
   const { subscriberId, recordId } = next;
   const wait = (waits: string, text: string) => {

@@ -10,7 +10,8 @@ import { describeReceiver, explainListening, type ListenAddress } from '../send/
 import { withRegistry } from '../send/exchange.ts';
 import { resolveSigner } from '../send/signer.ts';
 
-const fourLines = '. Only the sender of the request can verify it; it will be sent again with three signed lines.';
+const fourLines =
+  '. Only the sender of the request can verify it; it will be sent again with three signed lines.';
 
 export interface ListenOptions {
   as?: string;

@@ -51,7 +51,9 @@ export async function directorySource(path: string): Promise<FileSource> {
       const wire = await read(url);
       if (wire === undefined) return { kind: 'missing', status: 404 };
       if (wire.length <= maxBytes) return { kind: 'file', file: { url, wire } };
-      throw new CrawlFault('too-large', `${url} has ${wire.length} bytes; at most ${maxBytes} are read.`, { url });
+      throw new CrawlFault('too-large', `${url} has ${wire.length} bytes; at most ${maxBytes} are read.`, {
+        url,
+      });
     },
   };
   return { ...urls, fetcher };

@@ -60,8 +60,7 @@ export type WhyAnswer = Static<typeof WhyAnswer>;
 
 export const Field = titled('Field', {
   path: Type.String({
-    description:
-      'Path from the resource or offer. [*] means any element: a filter uses [?@…] there.',
+    description: 'Path from the resource or offer. [*] means any element: a filter uses [?@…] there.',
     examples: ['@.resourceAttributes.attributes.ratedPower.value'],
   }),
   label: Type.String({ examples: ['Rated power'] }),

@@ -37,8 +37,7 @@ export const trustHints = {
     'Upload content before the index that names it, and never change a file under the same URL.',
   'signature-missing':
     'Sign the document: every manifest, record, index, entry and file carries its own signature.',
-  'signature-invalid':
-    'Sign the document again; any change after signing, even formatting, breaks it.',
+  'signature-invalid': 'Sign the document again; any change after signing, even formatting, breaks it.',
   'key-unknown':
     'Register the signing key under this record id in the registry, or sign with a registered one.',
   'key-unusable': 'Sign the document again with a live key; a revoked or expired one is not accepted.',

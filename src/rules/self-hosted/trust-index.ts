@@ -116,8 +116,10 @@ export function trustEntry(
   const [changes, masters] = [entry.changes.length, entry.dependencies?.masters?.length ?? 0];
   const refuse = (code: TrustFaultCode, what: string) =>
     new TrustFault('entry', code, `The entry of ${entry.catalogId} ${what} are read.`);
-  if (changes > maxChanges) throw refuse('too-many-changes', `lists ${changes} changes; at most ${maxChanges}`);
-  if (masters > maxMasters) throw refuse('too-many-masters', `depends on ${masters} masters; at most ${maxMasters}`);
+  if (changes > maxChanges)
+    throw refuse('too-many-changes', `lists ${changes} changes; at most ${maxChanges}`);
+  if (masters > maxMasters)
+    throw refuse('too-many-masters', `depends on ${masters} masters; at most ${maxMasters}`);
   return { entry, signedBy, [trusted]: 'entry' };
 }
 
