@@ -111,7 +111,7 @@ describe('signpost send', () => {
     ]);
     peer.close();
     expect(exitCode).toBe(0);
-    expect(notes).toMatch(/answered 401, and its clock is (3599|3600) s ahead of ours: signed once more/);
+    expect(notes).toMatch(/answered 401, and its clock is (3599|3600) s ahead of ours: signed again/);
     const { request, answer } = JSON.parse(out);
     expect(answer).toMatchObject({ status: 200, body: { done: true } });
     expect(parseSignatureHeader(request.authorization).created).toBe(Date.parse(date) / 1000);
@@ -147,7 +147,7 @@ describe('signpost send', () => {
     await fails([scene.file, ...to, '--method', 'GET'], 'omit the file');
     const nobody = 'http://127.0.0.1:1/catalog/publish';
     await fails([scene.file, '--to', nobody, '--as', 'bpp.example.com'], 'npm start');
-    await fails([scene.file, '--to', nobody, '--as', 'bpp.example.com|key-2'], 'It is a domain such as');
+    await fails([scene.file, '--to', nobody, '--as', 'bpp.example.com|key-2'], 'Use a domain such as');
   });
 
   it('sends what no other byte can stand for: every single change of body or header gives 401', async () => {

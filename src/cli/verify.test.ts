@@ -199,7 +199,7 @@ describe('signpost verify of a directory', () => {
   });
 
   it('says in a sentence what is wrong with its arguments', async () => {
-    expect((await verify(tree, ['/nowhere', ...vouched])).notes).toContain('/nowhere is no published tree');
+    expect((await verify(tree, ['/nowhere', ...vouched])).notes).toContain('/nowhere is not a published tree');
     expect((await verify(tree, [tree.root, '--key', 'key-1=short'])).notes).toContain('--key key-1=short');
     expect((await verify(tree, [tree.root, '--key', `key-1=${'A'.repeat(43)}=`])).notes).toContain(
       'point of small order',

@@ -182,7 +182,7 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
     await mkdir(target.DATA_DIR);
     for (const name of await readdir(join(backup, 'data'))) {
       await writeFile(join(target.DATA_DIR, name), '');
-      expect(await refusal(backup)).toContain(`${join(target.DATA_DIR, name)} is there already`);
+      expect(await refusal(backup)).toContain(`${join(target.DATA_DIR, name)} already exists`);
       await rm(join(target.DATA_DIR, name));
     }
   }

@@ -124,7 +124,7 @@ describe('signpost import ocpi', () => {
       exitCode: 1,
       notes: expect.stringContaining('failed: 2001 Nope'),
     });
-    expect((await run(['ocpi', '-'], '[')).notes).toContain('is no JSON that we accept');
+    expect((await run(['ocpi', '-'], '[')).notes).toContain('is not accepted as JSON');
   });
 });
 

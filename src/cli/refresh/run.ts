@@ -57,7 +57,7 @@ function reportFormerKeys({ formerKeys, nextUpdate }: Refreshed, config: Config)
     const some = [...catalogs].slice(0, shownCatalogs).join(', ');
     const more = catalogs.size > shownCatalogs ? ', …' : '';
     return (
-      `${key} must stay registered: it signs listed files of ${counted(catalogs.size, 'catalog')} (${some}${more}). They are replaced ` +
+      `${key} must stay registered: listed files of ${counted(catalogs.size, 'catalog')} are signed with it (${some}${more}). They are replaced ` +
       'as new baselines are published; "signpost refresh --resign" signs them all again now.'
     );
   });

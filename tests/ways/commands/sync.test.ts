@@ -257,7 +257,7 @@ describe('signpost sync', () => {
     await new Promise((resolve) => web.close(resolve));
     expect(asked.slice(0, 2)).toEqual([undefined, expect.stringMatching(/^"\d+"$/)]);
     expect(notes).toContain('The source has not changed.');
-    expect(notes).toMatch(/Failed, 1 in a row: .* is no JSON that we accept/);
+    expect(notes).toMatch(/Failed, 1 in a row: .* is not accepted as JSON/);
   });
 
   it('makes a catalog per operator and region when told to', async () => {

@@ -114,7 +114,7 @@ describe('publish, where no publisher runs', () => {
   });
 
   it.each([
-    ['no JSON', '{', 'is no JSON that we accept'],
+    ['no JSON', '{', 'is not accepted as JSON'],
     ['nothing to publish', { name: 'x' }, 'has neither a publish request'],
   ])('says so when a file holds %s', async (_what, content, told) => {
     const run = await publish([write('wrong.json', content)], settings);

@@ -78,7 +78,7 @@ describe('key rotation', () => {
     expect(run.exitCode).toBe(0);
     expect(run.out).toContain('publisher.signpost.test signs with key-2 from now on.');
     expect(run.out).toContain(
-      'key-1 must stay registered: it signs what is listed of 2 catalogs (coffee, tea).',
+      'key-1 must stay registered: listed files of 2 catalogs are signed with it (coffee, tea).',
     );
     expect(await listedKeys()).toEqual(['key-2', 'key-1']);
     expect(await keysInUse()).toEqual({
