@@ -62,7 +62,7 @@ describe('signpost import csv', () => {
     expect(notes).toContain(
       'row 2, 5: connector.type "Wooden" is not a value of charger.attributes.connectorType',
     );
-    expect(notes).toContain('row 5: latitude "north" is no number');
+    expect(notes).toContain('row 5: latitude "north" is not a number');
     expect(notes).toContain('columns: "colour" (not imported, because the mapping does not name them)');
     expect(notes).toContain(
       '4 rows: 2 stations with 3 chargers in 2 catalogs; 2 rows left out, 2 with values not imported.',
@@ -75,7 +75,7 @@ describe('signpost import csv', () => {
       at: 'row 5',
       column: 'latitude',
       value: 'north',
-      why: 'is no number',
+      why: 'is not a number',
       kind: 'value',
     });
   });
@@ -138,9 +138,9 @@ describe('signpost import csv', () => {
     const [, told = ''] = /Held back, because the place looks wrong[^\n]*\n([\s\S]*?)\n\n/.exec(notes) ?? [];
     expect(told.split('\n')).toEqual([
       '  row 6 (77.61, 12.91): seems to have latitude and longitude swapped: the other way round it is in IN, the country of the row',
-      '  row 7 (51.5, -0.12): lies outside IN, the country of the row',
+      '  row 7 (51.5, -0.12): is outside IN, the country of the row',
       '  row 8 (77.62, 12.92): seems to have latitude and longitude swapped: the other way round it is among the others',
-      '  row 9 (-33.86, 151.2): lies far from all others',
+      '  row 9 (-33.86, 151.2): is far from all others',
       '  row 10 (0, 0): is a point in the sea where 0° and 0° meet: it looks as if it was not filled in',
     ]);
     expect(notes).toContain('0 rows left out, 1 with values not imported, 5 held back.');
@@ -209,7 +209,7 @@ describe('signpost import csv', () => {
       exitCode: 2,
       offers: [],
     });
-    expect(notes).toContain('row 2: pricePerKwh "cheap" is no number');
+    expect(notes).toContain('row 2: pricePerKwh "cheap" is not a number');
     expect(notes).toContain('row 3: prices.currency has no currency: the price is missing');
     const strict = await run(['csv', 'stations', '-', '--strict'], rows);
     expect(strict).toMatchObject({ exitCode: 1, out: '' });
@@ -234,8 +234,8 @@ describe('signpost import csv', () => {
 
   it.each([
     ['a price below zero', '-0.5,EUR', 'prices.perKwh "-0.5" is below zero'],
-    ['a price in another notation', '1e999,EUR', 'pricePerKwh "1e999" is no number'],
-    ['a price without end', `${'9'.repeat(400)},EUR`, 'is no number'],
+    ['a price in another notation', '1e999,EUR', 'pricePerKwh "1e999" is not a number'],
+    ['a price without end', `${'9'.repeat(400)},EUR`, 'is not a number'],
     ['a currency that is none', '0.5,Euro', 'prices.currency "Euro" is not a currency such as EUR'],
   ])('publishes a station without %s, and reports it', async (_, cells, why) => {
     const rows = `id,operator,latitude,longitude,pricePerKwh,currency\nS1,V,12.9,77.6,${cells}`;
@@ -404,7 +404,7 @@ describe('signpost import csv', () => {
       { connectorType: 'CHAdeMO' },
     ]);
     expect(notes).toContain('row 3: Fuel Type Code "LPG" is not what the mapping expects');
-    expect(notes).toContain('columns: "EV DC Fast Count" (not imported, because the mapping ignores all');
+    expect(notes).toContain('columns: "EV DC Fast Count" (not imported, because the mapping ignores everything');
   });
 
   it.each([

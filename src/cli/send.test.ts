@@ -54,7 +54,7 @@ describe('signpost send', () => {
     };
     const { exitCode, out } = await scene.publish();
     expect(exitCode).toBe(1);
-    expect(out).toMatch(/400 NACK[\s\S]*BIZ_GENERIC_ERROR[\s\S]*signature holds/);
+    expect(out).toMatch(/400 NACK[\s\S]*BIZ_GENERIC_ERROR[\s\S]*signature is valid/);
   });
 
   it('sends the bytes as they are with --verbatim', async () => {

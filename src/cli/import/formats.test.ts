@@ -69,7 +69,7 @@ describe('signpost import geojson', () => {
       JSON.stringify({ type: 'FeatureCollection', features }),
     );
     expect({ exitCode, offers: catalogs[1]?.offers }).toEqual({ exitCode: 2, offers: undefined });
-    expect(notes).toContain('feature 2: pricePerKwh "much" is no number');
+    expect(notes).toContain('feature 2: pricePerKwh "much" is not a number');
     const [offer] = catalogs[0]?.offers ?? [];
     expect(offer).toMatchObject({
       ...{ id: 'a:tariff:1', resourceIds: catalogs[0]?.resources?.map(({ id }) => id) },
@@ -82,9 +82,9 @@ describe('signpost import geojson', () => {
     expect(told).toEqual(['0.49 EUR kWh', '4.8 EUR h', '1 EUR session']);
   });
 
-  it('says so when there is no feature in it', async () => {
+  it('says so when it has no feature', async () => {
     expect((await run(['geojson', 'osm', 'examples/search.json'])).notes).toContain(
-      'there is no feature in it',
+      'it has no feature',
     );
   });
 });

@@ -50,7 +50,7 @@ describe('signpost send --wait', () => {
     };
     expect(await scene.publish('--wait', '5')).toMatchObject({
       exitCode: 0,
-      out: expect.stringContaining('the signature holds, and names the request.'),
+      out: expect.stringContaining('the signature is valid, and names the request.'),
     });
   });
 
@@ -142,7 +142,7 @@ describe('signpost send --wait', () => {
     };
     expect(await scene.publish('--wait', '5')).toMatchObject({
       exitCode: 0,
-      out: expect.stringContaining('the signature holds, and names the request.'),
+      out: expect.stringContaining('the signature is valid, and names the request.'),
     });
   });
 
