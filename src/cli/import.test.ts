@@ -404,7 +404,9 @@ describe('signpost import csv', () => {
       { connectorType: 'CHAdeMO' },
     ]);
     expect(notes).toContain('row 3: Fuel Type Code "LPG" is not what the mapping expects');
-    expect(notes).toContain('columns: "EV DC Fast Count" (not imported, because the mapping ignores everything');
+    expect(notes).toContain(
+      'columns: "EV DC Fast Count" (not imported, because the mapping ignores everything',
+    );
   });
 
   it.each([

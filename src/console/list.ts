@@ -13,12 +13,7 @@ const maxLimit = 200;
 
 const ListQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit })),
-  after: Type.Optional(
-    Type.String({
-      maxLength: 4_096,
-      description: '`next` of the previous page: the list continues after it.',
-    }),
-  ),
+  after: Type.Optional(Type.String({ maxLength: 4_096, description: '`next` of the previous page.' })),
 });
 
 // A cursor comes back from outside, altered or not, and goes into a statement: its members are only what PostgreSQL can hold.

@@ -144,10 +144,7 @@ function tellCut({ logger }: DiscoverContext, request: Discover, { leftOut, pagi
   if (leftOut === undefined) return;
   const { messageId, bapId } = request.context;
   if (pagination === undefined)
-    logger.info(
-      { messageId, bapId, leftOut },
-      'an on_discover was cut, and its request did not ask for pages',
-    );
+    logger.info({ messageId, bapId, leftOut }, 'an on_discover was cut, without paging');
   else if (leftOut.offers > 0)
     logger.info({ messageId, bapId, leftOut }, 'the offers on a resource alone fill an on_discover');
 }

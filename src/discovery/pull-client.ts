@@ -74,10 +74,7 @@ function earlier(one: Date | null, other: Date | null): Date | null {
 }
 
 function failureCounter(metrics: Metrics) {
-  return metrics.counter(
-    'signpost_sync_failures_total',
-    'Steps of a synchronization with a catalog service that failed',
-  );
+  return metrics.counter('signpost_sync_failures_total', 'Failed steps of synchronization');
 }
 
 /** The step is tried again; a subscription that the service does not know (any more) is created again. */

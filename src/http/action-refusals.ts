@@ -72,12 +72,7 @@ function bodyRefusals({ kind, caller = 'bap', remembered }: Action): Row[] {
   return rows;
 }
 
-const noDate: WrongValue = [
-  'format',
-  'A date is not valid',
-  'message.catalogs.0.validity',
-  { startDate: 'soon' },
-];
+const noDate: WrongValue = ['format', 'A wrong date', 'message.catalogs.0.validity', { startDate: 'soon' }];
 
 /** publish, and push, which has the same message. */
 const publishRefusals: Row[] = [

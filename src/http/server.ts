@@ -202,13 +202,9 @@ function isSenderGone(thrown: unknown, { raw }: FastifyRequest): boolean {
 }
 
 /** Nobody reads this answer; it is for log and metrics. */
-const senderGone = new ProtocolError(
-  'NET_TIMEOUT',
-  'The sender disconnected before the end of its request.',
-  {
-    status: 408,
-  },
-);
+const senderGone = new ProtocolError('NET_TIMEOUT', 'The sender disconnected before its request ended.', {
+  status: 408,
+});
 
 function refuseWithoutHost({ headers, httpVersion }: IncomingMessage): void {
   if (headers.host === undefined && httpVersion === '1.1')

@@ -206,8 +206,7 @@ function signatureStep({ header, chain }: Claim, found: Signed | undefined, hasK
         : 'It was made over four lines, but "headers" does not name request-signature.',
     );
   if (found?.change !== undefined) return fails('It is valid for another body.');
-  if (found)
-    return { step: 'signature', ok: true, detail: 'The Ed25519 signature of the signing string is valid.' };
+  if (found) return { step: 'signature', ok: true, detail: 'The Ed25519 signature is valid.' };
   if (!hasKey) return fails('Without the key it cannot be verified.');
   return fails(
     'It is not valid for this signing string and this key: the body, created, expires or the signature itself were changed, or another key was used.',

@@ -43,11 +43,7 @@ export function parseManifest(document: unknown): ManifestOutline {
     if (url === undefined && inline === undefined)
       throw faultAt('SCH_REQUIRED_FIELD_MISSING', ['files', index, 'url'], 'is missing');
     if (url !== undefined && inline !== undefined)
-      throw faultAt(
-        'SCH_FIELD_NOT_ALLOWED',
-        ['files', index, 'url'],
-        'cannot be combined with an inline file',
-      );
+      throw faultAt('SCH_FIELD_NOT_ALLOWED', ['files', index, 'url'], 'is not allowed with an inline file');
   }
   return manifest;
 }

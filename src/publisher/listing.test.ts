@@ -90,7 +90,7 @@ describe('an answer of the trigger', () => {
     ['the key is revoked', { kind: 'unusable', reason: 'the key is in state revoked' }, /in state revoked/],
     ['the key is not registered', { kind: 'unknown-key' }, /the registry does not know it/],
     ['the node is not registered', { kind: 'unknown-subscriber' }, /does not know bpp\.example/],
-    ['the registry cannot be queried', new RegistryUnavailable('down'), /could not be queried/],
+    ['the registry cannot be queried', new RegistryUnavailable('down'), /not known whether/],
   ])('has one when %s', async (_when, lookup, told) => {
     expect(await warningsFor(lookup)).toEqual([expect.stringMatching(told)]);
   });

@@ -61,7 +61,12 @@ it('a key that is registered later is known at the next look', async () => {
 
 it.each([
   ['under another name', 'key-7', publicKeyOf(privateKey), 'knows no key key-1 of catalog.example.org.'],
-  ['as another key', 'key-1', publicKeyOf(privateKeyFromSeed(generateSeed())), 'has a different public key for'],
+  [
+    'as another key',
+    'key-1',
+    publicKeyOf(privateKeyFromSeed(generateSeed())),
+    'has a different public key for',
+  ],
 ])('a subscriber whose key is registered %s is told so', async (_how, recordId, publicKey, problem) => {
   await register(recordId, publicKey);
   const { state } = await look();

@@ -82,10 +82,8 @@ describe('signpost import geojson', () => {
     expect(told).toEqual(['0.49 EUR kWh', '4.8 EUR h', '1 EUR session']);
   });
 
-  it('says so when it has no feature', async () => {
-    expect((await run(['geojson', 'osm', 'examples/search.json'])).notes).toContain(
-      'it has no feature',
-    );
+  it('says so when there is no feature in it', async () => {
+    expect((await run(['geojson', 'osm', 'examples/search.json'])).notes).toContain('it has no feature');
   });
 });
 

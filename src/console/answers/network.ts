@@ -134,9 +134,7 @@ export const Delivery = Type.Object({
   nextTryAt: Type.Optional(Time),
   lastStatus: Type.Optional(Type.Integer()),
   lastError: Type.Optional(Type.String()),
-  acknowledgedVersion: Type.Optional(
-    Type.Integer({ description: 'Of a push: the version that the receiver has.' }),
-  ),
+  acknowledgedVersion: Type.Optional(Type.Integer({ description: 'Of a push: version at the receiver.' })),
   version: Type.Optional(Type.Integer({ description: 'Of a push: the current version.' })),
   createdAt: Type.Optional(Time),
 });

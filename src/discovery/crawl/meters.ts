@@ -14,9 +14,7 @@ export function createMeters(fetcher: Fetcher, dailyBytes: number) {
       return {
         async fetch(url, options) {
           if (before + count.bytes >= dailyBytes) {
-            throw new CrawlFault('daily-quota', `The daily limit for fetching from ${node} is reached.`, {
-              url,
-            });
+            throw new CrawlFault('daily-quota', `The daily limit of ${node} is reached.`, { url });
           }
           try {
             const fetched = await fetcher.fetch(url, options);

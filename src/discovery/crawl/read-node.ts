@@ -47,10 +47,7 @@ export async function findNodeRecord(
   const url = records.find((record) => record.url !== undefined && URL.canParse(record.url))?.url;
   const [base, ...more] = manifestPlaces(identity, [configuredUrl ?? url]);
   if (base === undefined)
-    throw new CrawlFault(
-      'bad-url',
-      `${identity} has no url in the registry, and its namespace is not a host.`,
-    );
+    throw new CrawlFault('bad-url', `${identity} has no url in the registry; its namespace is not a host.`);
   return { records, places: [base, ...more], url };
 }
 
