@@ -78,7 +78,7 @@ describe('signpost catalog', () => {
     const { rows } = await database.query('select actor, action, target, outcome from console.audit');
     const released = { actor: 'cli', action: 'catalog.release', target: 'chargers', outcome: 'done' };
     expect(rows).toEqual([released, released]);
-    expect((await catalog('show', 'chargers')).out).toMatch(/^owner +nobody/m);
+    expect((await catalog('show', 'chargers')).out).toMatch(/^owner +none/m);
   });
 
   it('says what to do when there is no such catalog', async () => {

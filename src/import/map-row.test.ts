@@ -94,7 +94,7 @@ describe('a row', () => {
       'Maybe',
       'is not a value of station.isActive',
     ],
-    ['a latitude that is not a number', { lat: '51,5' }, 'lat', '51,5', 'is no number'],
+    ['a latitude that is not a number', { lat: '51,5' }, 'lat', '51,5', 'is not a number'],
   ])('is kept without %s, which is reported', (_, change, column, value, why) => {
     const { station, problems } = map(change);
     expect(station?.chargers.length).toBeGreaterThan(0);

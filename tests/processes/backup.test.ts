@@ -119,7 +119,7 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
     expect(restored).toMatchObject({ exitCode: 0, out: expect.stringContaining('pushes are due again') });
     expect((await stat(join(directory, 'restored', 'keys'))).isDirectory()).toBe(true);
     const again = await runCommand(registerBackupCommands, ['restore', backup], target);
-    expect(again).toMatchObject({ exitCode: 1, notes: expect.stringContaining('is there already') });
+    expect(again).toMatchObject({ exitCode: 1, notes: expect.stringContaining('already exists') });
 
     const start = (roles: string, more: object) =>
       startProcess(
@@ -209,7 +209,7 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
       'comes without pg_dump',
     );
     const run = await runCommand(registerBackupCommands, ['backup', directory, '--no-database'], source);
-    expect(run.notes).toContain('is there already');
+    expect(run.notes).toContain('already exists');
     const restored = await runCommand(registerBackupCommands, ['restore', directory], source);
     expect(restored.notes).toContain('is no backup');
   });
