@@ -135,7 +135,7 @@ describe('signpost operators', () => {
     [['create', 'a b', '--role', 'read'], '1 to 64 letters'],
     [['create', 'eve', '--role', 'root'], 'Allowed choices are read, operate, publish'],
     [['create', 'eve'], '--role'],
-    [['revoke', 'nobody'], 'There is no operator nobody. See which there are'],
+    [['revoke', 'nobody'], 'There is no operator nobody. To list them'],
   ])('refuses %j', async (args, reason) => {
     expect(await operators(...args)).toMatchObject({ exitCode: 1, notes: expect.stringContaining(reason) });
   });

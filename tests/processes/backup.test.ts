@@ -211,7 +211,7 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
     const run = await runCommand(registerBackupCommands, ['backup', directory, '--no-database'], source);
     expect(run.notes).toContain('already exists');
     const restored = await runCommand(registerBackupCommands, ['restore', directory], source);
-    expect(restored.notes).toContain('is no backup');
+    expect(restored.notes).toContain('is not a complete backup');
   });
 });
 
