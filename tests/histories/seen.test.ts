@@ -56,7 +56,7 @@ describe('publish, in a network that crawls every five minutes', () => {
     await until(looked, 'the discovery service to have looked at a publisher without files');
     const run = await publish([write('coffee.json', smallCatalog('coffee'))], settings);
     expect(run).toMatchObject({ exitCode: 0 });
-    expect(run.notes).not.toContain('was not told');
+    expect(run.notes).not.toContain('was not notified');
     const served = async () => (await held(network.database, 'coffee'))?.served === true;
     await until(served, 'the published catalog to be served');
   });
@@ -148,6 +148,6 @@ describe('a discovery service of CRAWL_HINT_URLS', () => {
     );
     const nobody = { ...direct, CRAWL_HINT_URLS: JSON.stringify([`http://127.0.0.1:${await freePort()}`]) };
     const unreachable = await publish([write('tea.json', smallCatalog('tea'))], nobody);
-    expect(unreachable).toMatchObject({ exitCode: 0, notes: expect.stringContaining('was not told') });
+    expect(unreachable).toMatchObject({ exitCode: 0, notes: expect.stringContaining('was not notified') });
   });
 });

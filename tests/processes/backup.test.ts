@@ -177,7 +177,7 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
     await rm(join(damaged, 'data', 'keys', key));
     expect(await refusal(damaged)).toContain(`data/keys/${key}`);
     await writeFile(join(damaged, 'backup.json'), '{');
-    expect(await refusal(damaged)).toContain('backup.json is not what "signpost backup" writes');
+    expect(await refusal(damaged)).toContain('backup.json was not written by "signpost backup"');
     // The directory was used before.
     await mkdir(target.DATA_DIR);
     for (const name of await readdir(join(backup, 'data'))) {

@@ -337,6 +337,6 @@ describe('signpost up --empty, with PUBLISHER_DIR equal to DATA_DIR', () => {
     expect(await publish([write('broken.json', '{}')], env)).toMatchObject({ exitCode: 1 });
     const second = startUp(home.dataDir, { ...env, ...(await freePorts()) });
     expect(await second.ended).toMatchObject({ code: 1 });
-    expect(second.said()).toContain('Signpost is up already');
+    expect(second.said()).toContain('Signpost is already running');
   });
 });

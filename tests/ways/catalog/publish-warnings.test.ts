@@ -82,7 +82,7 @@ describe('a publish is answered with a warning, and its status stays,', () => {
       ],
     });
     const { body } = await provider.waitFor('catalog/on_publish', messageId);
-    expect(JSON.stringify(body.message.results)).not.toContain('which no catalog of yours holds');
+    expect(JSON.stringify(body.message.results)).not.toContain('which no catalog of yours has');
   });
 
   it('for a catalog of offers alone, and for an offer that covers nothing in its own catalog', async () => {
@@ -175,7 +175,7 @@ it('The operator sees the warnings and errors of the latest publish, also of a c
   await publish(catalog('never', { resources: [charger('c', { connectorType: 'Wooden' })] }));
   const never = await show('never');
   expect(never).toMatchObject({ exitCode: 0 });
-  expect(never.out).toContain('nothing of it has been accepted');
+  expect(never.out).toContain('no publish of it has been accepted');
   expect(never.out).toMatch(/^never: .*connectorType.*SCH_SCHEMA_VALIDATION_FAILED/m);
 });
 

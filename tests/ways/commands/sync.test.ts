@@ -125,7 +125,7 @@ describe('signpost sync', () => {
     expect(out).toContain('added: DE*ABC*A\n');
     expect(out).toContain('Nothing was written.');
     expect((await publishedTree()).entries.size).toBe(0);
-    expect((await sync([])).notes).toContain('--yes publishes without a question');
+    expect((await sync([])).notes).toContain('--yes publishes without asking');
     expect((await sync([], false)).notes).toContain('Nothing was published.');
     expect((await publishedTree()).entries.size).toBe(0);
     expect((await sync([], true)).exitCode).toBe(0);

@@ -121,7 +121,7 @@ describe('key rotation', () => {
 
   it('refuses the key that is in use already', async () => {
     const run = await rotate(['--key-id', 'emergency']);
-    expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('is the key in use already') });
+    expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('is already in use') });
   });
 });
 
