@@ -60,7 +60,7 @@ describe('a publish is answered with a warning, and its status stays,', () => {
     expect(result).toMatchObject({ status: 'ACCEPTED' });
     expect(result.warnings).toEqual([
       {
-        message: expect.stringContaining('is shpo-1, which no catalog of yours holds'),
+        message: expect.stringContaining('is shpo-1, which no catalog of yours has'),
         details: { path: '$.message.catalogs[0].offers[0].resourceIds[2]' },
       },
     ]);
