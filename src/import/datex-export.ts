@@ -146,7 +146,7 @@ function pointOf(
         context.report({
           at: charger.id,
           column: 'ratedPower',
-          why: 'is needed by DATEX II: 0 is written',
+          why: 'is required by DATEX II: 0 is written',
           kind: 'value',
         });
       return {
@@ -166,7 +166,7 @@ function currentOf(powerType: Json | undefined): string | undefined {
   return powerType.startsWith('DC') ? 'dc' : 'ac';
 }
 
-const oneOfEach = 'is not the same for all connectors of an EVSE, for which DATEX II has one';
+const oneOfEach = 'is not the same for all connectors of an EVSE, for which DATEX II has only one';
 
 function ratesOf(
   { offers = [] }: Catalog,
