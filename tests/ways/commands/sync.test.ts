@@ -125,7 +125,7 @@ describe('signpost sync', () => {
     expect(out).toContain('added: DE*ABC*A\n');
     expect(out).toContain('Nothing was written.');
     expect((await publishedTree()).entries.size).toBe(0);
-    expect((await sync([])).notes).toContain('--yes publishes without a question');
+    expect((await sync([])).notes).toContain('--yes publishes without asking');
     expect((await sync([], false)).notes).toContain('Nothing was published.');
     expect((await publishedTree()).entries.size).toBe(0);
     expect((await sync([], true)).exitCode).toBe(0);
@@ -156,7 +156,7 @@ describe('signpost sync', () => {
     server.locations = server.locations.slice(2);
     const { exitCode, notes } = await sync();
     expect(exitCode).toBe(1);
-    expect(notes).toContain('The source lacks 2 stations of 3, more than 20 %: it looks half-read');
+    expect(notes).toContain('The source lacks 2 stations of 3, more than 20 %: it looks incomplete');
     expect(await files()).toEqual(before);
     expect((await sync(['--yes', '--max-missing', '70'])).exitCode).toBe(0);
   });
@@ -186,7 +186,7 @@ describe('signpost sync', () => {
     const other = join(directory, 'other.json');
     writeFileSync(other, JSON.stringify([ocpiLocation('A', { name: 'Mine' }), ocpiLocation('Z')]));
     const { notes, out } = await runCommand(registerSyncCommand, ['sync', 'ocpi', other, '--yes'], settings);
-    expect(notes).toContain(`left alone: DE*ABC*A (ocpi ${server.url})`);
+    expect(notes).toContain(`left unchanged: DE*ABC*A (ocpi ${server.url})`);
     expect(out).toContain('1 catalog: 1 added');
     expect((await find('A'))?.content?.members.descriptor.name).toBe('Station A');
   });
@@ -257,7 +257,7 @@ describe('signpost sync', () => {
     await new Promise((resolve) => web.close(resolve));
     expect(asked.slice(0, 2)).toEqual([undefined, expect.stringMatching(/^"\d+"$/)]);
     expect(notes).toContain('The source has not changed.');
-    expect(notes).toMatch(/Failed, 1 in a row: .* is no JSON that we accept/);
+    expect(notes).toMatch(/Failed, 1 in a row: .* is not accepted as JSON/);
   });
 
   it('makes a catalog per operator and region when told to', async () => {
