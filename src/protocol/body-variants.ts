@@ -79,7 +79,7 @@ function escapeNonAscii(text: string): string {
   return text.replace(/[^\0-\x7f]/g, (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`);
 }
 
-/** Values below the depth limit stay as they are. */
+/** Values deeper than the limit stay as they are. */
 function sortMembers(value: unknown, depth = 0): unknown {
   if (depth >= maxSortedDepth || typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map((item) => sortMembers(item, depth + 1));

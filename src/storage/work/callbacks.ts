@@ -77,7 +77,7 @@ export interface Delivered {
   history?: string;
 }
 
-/** Marks callbacks as delivered and drops their bytes, by one statement, because nearly all end so. Returns for each whether its lease was still held: otherwise nothing is written. By arrays, whose length PostgreSQL knows: for JSON it expects a hundred rows, and a plan made for these while there are few callbacks would later read all of them. */
+/** Marks callbacks as delivered and drops their bytes, by one statement, because nearly all end so. Returns for each whether its lease was still held: otherwise nothing is written. By arrays, whose length PostgreSQL knows: for JSON it expects a hundred rows, and a plan made while there are few callbacks would later read all. */
 export async function recordDelivered(queryable: Queryable, delivered: readonly Delivered[]) {
   const ids = await queryable.column<number>(
     sql`with settled as (
