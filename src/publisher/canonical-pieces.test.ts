@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { runs } from '../../tests/support/reproducible.ts';
 import { goForm, jcsForm } from '../protocol/canonical-json.ts';
 import type { Json } from '../protocol/json.ts';
-import { canonicalPieces } from './canonical-pieces.ts';
+import { canonicalPieces } from './seal.ts';
 
 describe.each([
   ['of RFC 8785', jcsForm],

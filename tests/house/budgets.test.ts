@@ -20,13 +20,13 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/protocol': { lines: 5080, names: 375 },
   'src/publisher': { lines: 3650, names: 160 },
   'src/registry': { lines: 1320, names: 44 },
-  'src/rules': { lines: 9060, names: 459 },
+  'src/rules': { lines: 9050, names: 458 },
   'src/schemas': { lines: 340, names: 10 },
   'src/search': { lines: 8320, names: 348 },
   'src/search/opensearch': { lines: 1000, names: 40 },
   'src/storage': { lines: 9890, names: 568 },
   'src/telemetry': { lines: 320, names: 11 },
-  'src/workers': { lines: 550, names: 21 },
+  'src/workers': { lines: 550, names: 19 },
   'web/src': { lines: 6160, names: 158 },
 };
 /** A figure that is further from the truth than this is lowered. */
