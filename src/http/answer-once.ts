@@ -35,7 +35,6 @@ export async function answerOnce(
   }
 }
 
-/** Whether a request has not come to this process lately. */
 export type Arrivals = (key: RequestKey) => boolean;
 
 const maxArrivals = 10_000;
@@ -56,7 +55,6 @@ export function createArrivals(): Arrivals {
 export type Recall = (key: RequestKey, occurrence: Occurrence) => Promise<RememberedAnswer | undefined>;
 
 export interface Occurrence {
-  /** Digest of its body. */
   digest: string;
   /** When its signature expires: until then the same bytes may come again. */
   expires: Date;

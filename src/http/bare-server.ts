@@ -67,7 +67,6 @@ function asFastifyRequest(raw: IncomingMessage): FastifyRequest {
   } as object as FastifyRequest;
 }
 
-/** Likewise, of the answer. */
 function asFastifyReply(response: ServerResponse): FastifyReply {
   const reply = {
     raw: response,

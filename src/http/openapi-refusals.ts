@@ -66,7 +66,6 @@ const sharedExamples: readonly RefusalExample[] = [
   ]),
 ];
 
-/** The body is larger than the setting allows by default. */
 function tooLargeFor(limit: Action['bodyLimit']): RefusalExample {
   const setting = limit === 'bulk' ? 'BULK_BODY_SIZE_LIMIT' : 'BODY_SIZE_LIMIT';
   const { parse, fallback } = settings[setting];

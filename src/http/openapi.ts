@@ -233,7 +233,6 @@ function refusedResponses(operation: PlainOperation, components: Components): Re
   );
 }
 
-/** The examples of an unsigned route. */
 export function plainRefusals({ body, examples, refusals = [] }: PlainOperation): RefusalExample[] {
   const [example] = Object.values(examples?.bodies ?? {});
   return refusalExamples(example?.value ?? {}, (request) => body && validator(body)(request), refusals);

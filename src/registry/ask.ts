@@ -17,7 +17,6 @@ export class RegistryUnavailable extends ProtocolError {
 /** Returns the result of `read` on the answer, or undefined if the registry has nothing under that path. */
 export type Ask = <T>(path: string, maxBytes: number, read: (answer: Json) => T) => Promise<T | undefined>;
 
-/** How the registry answered last, for `/ready`. */
 export interface RegistryState {
   url: string;
   /** Undefined until it was asked. */

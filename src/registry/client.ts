@@ -31,13 +31,9 @@ interface RegistryClientOptions extends Omit<AskOptions, 'now'> {
 }
 
 export interface RegistryClient {
-  /** The key that a signature names, or why there is none to use. */
   findKey: FindKey;
-  /** The record of one key as the registry has it, usable or not. */
   lookup(subscriberId: string, recordId: string): Promise<ParticipantRecord | undefined>;
-  /** All records of one participant, usable or not. */
   listRecords(subscriberId: string): Promise<ParticipantRecord[]>;
-  /** The records of one participant whose keys are usable now. */
   findSubscriber(subscriberId: string): Promise<ParticipantRecord[]>;
   /** The records of the members of a network whose keys are usable now. It only names nodes. */
   queryNetwork(networkId: string): Promise<ParticipantRecord[]>;

@@ -11,7 +11,6 @@ type Asked = Plain | [statement: Sql, options?: QueryOptions];
 type Plain = [text: string, values?: readonly unknown[], options?: QueryOptions];
 type Answer<R> = Promise<{ rows: R[]; rowCount: number }>;
 
-/** Runs a statement, given as its text and the values of its parameters. */
 export type Run = <R extends object = Record<string, unknown>>(...asked: Plain) => Answer<R>;
 
 export interface Queryable {

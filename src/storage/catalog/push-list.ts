@@ -38,7 +38,6 @@ const states = {
   delivered: sql`state in ('acknowledged', 'withdrawn', 'skipped')`,
 };
 
-/** By subscriber and catalog, in the order in which catalogs were first published. */
 export function listPushes(queryable: Queryable, { id, subscriber, state, limit, after }: PushFilter) {
   return queryable.rows<PushSummary>(sql`
     select push.id, subscriber, catalog_key as "catalogKey", catalog.id as "catalogId", state,

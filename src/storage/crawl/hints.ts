@@ -52,7 +52,6 @@ async function makeContentDue(tx: Transaction, nodeId: number): Promise<void> {
     where node_id = ${nodeId} and due_at > now()`);
 }
 
-/** Has all sources asked now whom they name. */
 export async function enumerateNow(tx: Transaction): Promise<void> {
   await tx.query('update discovery.crawl_source set due_at = now()');
   tx.hint(sourceTable);

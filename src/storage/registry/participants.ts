@@ -52,7 +52,6 @@ export async function registerParticipant(database: Database, registration: Regi
   });
 }
 
-/** Adds a key to a registered participant: the first half of a rotation. */
 export function addKey(database: Database, subscriber: Subscriber, key: KeyRegistration): Promise<void> {
   return changeParticipant(database, subscriber, (tx) => putKey(tx, subscriber, key, false));
 }
@@ -166,7 +165,6 @@ function changeParticipant<T>(
   });
 }
 
-/** Whether a row belongs to the participant. */
 export function isOf({ namespace, registryName }: Subscriber): Sql {
   return sql`namespace = ${namespace} and registry_name = ${registryName}`;
 }

@@ -69,7 +69,6 @@ const kinds = {
   },
 } satisfies Record<string, OldRows>;
 
-/** Deletes the rows of a kind from before a time; returns how many. */
 export function deleteOld(queryable: Queryable, kind: RetainedKind, before: Date): Promise<number> {
   const { table, key = 'id', where, batch }: OldRows = kinds[kind];
   const statement = (limit: number) => sql`delete from ${raw(table)} where (${raw(key)}) in (

@@ -9,7 +9,6 @@ interface SentRequest {
   role: string;
   messageId: string;
   action: string;
-  /** Digest of the raw body. */
   digest: string;
   expires: Date;
 }
