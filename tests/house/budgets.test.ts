@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest';
 // makes it by deleting something; a change that deletes lowers the figure.
 const budgets: Record<string, { lines: number; names: number }> = {
   'packages/client/src': { lines: 2130, names: 100 },
-  src: { lines: 2340, names: 105 },
+  src: { lines: 2200, names: 105 },
   'src/catalog': { lines: 2320, names: 48 },
   'src/cli': { lines: 10470, names: 302 },
   'src/conform': { lines: 3160, names: 97 },
