@@ -77,11 +77,7 @@ const noDate: WrongValue = ['format', 'A date is none', 'message.catalogs.0.vali
 /** publish, and push, which has the same message. */
 const publishRefusals: Row[] = [
   ['missing', 'A catalog has no id', 'message.catalogs.0.id'],
-  [
-    'untyped',
-    'Attributes do not name their schema',
-    'message.catalogs.0.resources.0.resourceAttributes.@context',
-  ],
+  ['untyped', 'Attributes name no schema', 'message.catalogs.0.resources.0.resourceAttributes.@context'],
   ['enum', 'There is no such type', 'message.publishDirectives.0.catalogType', 'BASIC'],
   noDate,
   [

@@ -56,10 +56,7 @@ const sharedExamples: readonly RefusalExample[] = [
     'Too many requests from provider.example.org/subscribers.beckn.one.',
   ]),
   refusalExample('internal', 'A fault of the service', ['NET_INTERNAL_ERROR', 'internal error']),
-  refusalExample('overloaded', 'Too much at once', [
-    'NET_OVERLOADED',
-    'The service is overloaded. Try again later.',
-  ]),
+  refusalExample('overloaded', 'Too busy', ['NET_OVERLOADED', 'The service is overloaded. Try again later.']),
   refusalExample('downstream', 'The registry cannot be asked', [
     'NET_DOWNSTREAM_UNAVAILABLE',
     'The registry cannot be reached.',

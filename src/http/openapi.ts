@@ -43,10 +43,7 @@ export function buildOpenApi({
     },
     servers: [{ url: '/' }],
     paths,
-    components: {
-      schemas: components.schemas,
-      ...(actions.length > 0 && signedComponents(components)),
-    },
+    components: { schemas: components.schemas, ...(actions.length > 0 && signedComponents(components)) },
   };
 }
 

@@ -82,9 +82,7 @@ export const TriggerResult = titled('TriggerResult', {
   catalogId: Type.String(),
   status: oneOfTexts(['ACCEPTED', 'REJECTED']),
   version: Type.Optional(Type.Integer({ description: 'Content version that is published now.' })),
-  unchanged: Type.Optional(
-    Type.Boolean({ description: 'True where it was so already, and nothing was written.' }),
-  ),
+  unchanged: Type.Optional(Type.Boolean({ description: 'True if it was so already; nothing was written.' })),
   errors: Type.Optional(Type.Array(ErrorReport)),
 });
 export type TriggerResult = Static<typeof TriggerResult>;

@@ -59,7 +59,7 @@ const TriggerQuery = Type.Object({
   ),
   node: Type.Optional(
     Type.String({
-      description: 'Whose files are meant: refused where this is the publisher of another node.',
+      description: 'Whose files are meant; refused by the publisher of another node.',
     }),
   ),
 });

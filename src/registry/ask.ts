@@ -54,9 +54,7 @@ export interface Asker {
 export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
   const base = url.replace(/\/+$/, '');
   const [known, strangers] = [createTurns(turnsOf.known), createTurns(turnsOf.strangers)];
-  const questions = metrics?.counter('signpost_registry_requests_total', 'Questions to the registry', [
-    'outcome',
-  ]);
+  const questions = metrics?.counter('signpost_registry_requests_total', 'Registry questions', ['outcome']);
   const state: RegistryState = { url: base };
 
   async function askOnce(path: string, maxBytes: number): Promise<{ answer: Json } | undefined> {

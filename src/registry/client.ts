@@ -46,11 +46,7 @@ const maxCachedKeys = 20_000;
 const maxCachedSubscribers = 5_000;
 /** A participant has a few keys. It is asked for while a request waits. */
 const participantLimits: ListLimits = { maxPages: 20, maxRecords: 10_000, maxLookups: 50 };
-const networkLimits: ListLimits = {
-  maxPages: 1_000,
-  maxRecords: 200_000,
-  maxLookups: 2_000,
-};
+const networkLimits: ListLimits = { maxPages: 1_000, maxRecords: 200_000, maxLookups: 2_000 };
 const maxRemembered = 1_000;
 /** A key that was found so lately goes before others when it is asked for again. */
 const knownMs = 24 * 3_600_000;

@@ -43,10 +43,7 @@ const kinds = {
     where: (now) => sql`expires_at < ${now}::timestamptz - interval '15 minutes'`,
     batch: 20,
   },
-  submissions: {
-    table: 'catalog.submission',
-    where: (before) => sql`done_at < ${before}`,
-  },
+  submissions: { table: 'catalog.submission', where: (before) => sql`done_at < ${before}` },
   // Should its catalog match a subscription of the receiver again, a push that was deleted begins with the whole catalog.
   withdrawnPushes: {
     table: 'catalog.push',
