@@ -1,3 +1,4 @@
+import { LruCache } from '../lru-cache.ts';
 import { truncatedHeaders } from '../protocol/discover-messages.ts';
 import { overloaded, ProtocolError } from '../protocol/errors.ts';
 import { AlreadyRemembered, type RememberedAnswer, type RequestKey } from '../protocol/remembered.ts';
@@ -40,13 +41,11 @@ export type Arrivals = (key: RequestKey) => boolean;
 const maxArrivals = 10_000;
 
 export function createArrivals(): Arrivals {
-  const known = new Set<string>();
+  const known = new LruCache<string, true>(maxArrivals);
   return ({ identity, url, messageId }) => {
     const name = JSON.stringify([identity, url, messageId]);
-    if (known.has(name)) return false;
-    known.add(name);
-    const [oldest] = known;
-    if (known.size > maxArrivals && oldest !== undefined) known.delete(oldest);
+    if (known.find(name)) return false;
+    known.keep(name, true);
     return true;
   };
 }

@@ -24,6 +24,8 @@ export interface Queryable {
   /** The only column of the first row; undefined without a row. */
   value<T>(...asked: Asked): Promise<T>;
   count(...asked: Asked): Promise<number>;
+  /** Whether it finds, or changes, a row. */
+  has(...asked: Asked): Promise<boolean>;
 }
 
 export function createQueryable(run: Run): Queryable {
@@ -46,6 +48,7 @@ export function createQueryable(run: Run): Queryable {
     column,
     value: async <T>(...asked: Asked) => (await column<T>(...asked))[0] as T,
     count: async (...asked) => (await query(...asked)).rowCount,
+    has: async (...asked) => (await query(...asked)).rowCount > 0,
   };
 }
 

@@ -200,21 +200,17 @@ export function readClock(queryable: Queryable) {
 }
 
 export async function isEnumerated(queryable: Queryable): Promise<boolean> {
-  return (
-    (await queryable.count(sql`select from discovery.crawl_source
-    where due_at <= now() or leased_until > now() limit 1`)) === 0
-  );
+  return !(await queryable.has(sql`select from discovery.crawl_source
+    where due_at <= now() or leased_until > now() limit 1`));
 }
 
 export async function isCrawled(queryable: Queryable, node: string): Promise<boolean> {
-  return (
-    (await queryable.count(sql`
+  return !(await queryable.has(sql`
     select from discovery.crawl_node as node where node = ${node} and (
       due_at <= now()
       or exists (select from discovery.crawl_index where node_id = node.id and due_at <= now())
       or exists (select from discovery.crawl_target where node_id = node.id and due_at <= now() and index_id is not null)
-    )`)) === 0
-  );
+    )`));
 }
 
 export function listCrawledCatalogs(queryable: Queryable, node: string, catalogIds?: readonly string[]) {

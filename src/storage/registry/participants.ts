@@ -89,11 +89,9 @@ export function addMembership(database: Database, subscriber: Subscriber, networ
 }
 
 export function removeMembership(database: Database, subscriber: Subscriber, networkId: string) {
-  return changeParticipant(database, subscriber, async (tx) => {
-    const removed = await tx.count(sql`delete from registry.membership
-      where ${isOf(subscriber)} and network_id = ${networkId}`);
-    return removed > 0;
-  });
+  return changeParticipant(database, subscriber, (tx) =>
+    tx.has(sql`delete from registry.membership where ${isOf(subscriber)} and network_id = ${networkId}`),
+  );
 }
 
 /** Sets `meta.catalog_index_urls` (self-hosted spec: Subscriber record pointer): the only pointer that a crawler has. */

@@ -77,8 +77,6 @@ export function deleteOld(queryable: Queryable, kind: RetainedKind, before: Date
 /** Whether this process does the housekeeping now: the one that moves the due time does. A due time too far ahead is from before the clock was set back. */
 export async function claimHousekeeping(queryable: Queryable, everyMs: number): Promise<boolean> {
   const next = dueIn(everyMs);
-  return (
-    (await queryable.count(sql`update work.housekeeping set due_at = ${next}
-    where due_at not between now() and ${next}`)) > 0
-  );
+  return queryable.has(sql`update work.housekeeping set due_at = ${next}
+    where due_at not between now() and ${next}`);
 }
