@@ -23,7 +23,7 @@ describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs
     expect(await result.textContent()).toMatch(/CCS2.*₹\d/s);
     const [, drawn = ''] = page.url().split('#');
 
-    // The link asks the same, elsewhere.
+    // The link repeats the search in another window.
     const other = await scene.visit(`#${drawn}`);
     await other.getByRole('list', { name: 'Results' }).waitFor();
     expect(await other.getByLabel('Connector type').inputValue()).toBe('CCS2');
@@ -184,7 +184,7 @@ describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs
   it('is repeated from the list of searches that found nothing', async () => {
     const page = await scene.visit('#/health');
     const link = page.getByRole('link', { name: 'Search again for hydrogen pump' });
-    // The consumer of the demo asks half a minute after the start; the list reloads by itself.
+    // The consumer of the demo asks half a minute after the start; the list reloads automatically.
     await link.click();
     await page.getByText('Nothing matches.').waitFor();
     expect(await page.getByLabel('What to look for').inputValue()).toBe('hydrogen pump');

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startConsole, type TestConsole } from '../support/network/console.ts';
 
-// Cursors of the console's lists come back from outside, altered or not.
+// Clients return the cursors of the console's lists, unchanged or altered.
 
 let desk: TestConsole;
 beforeAll(async () => {

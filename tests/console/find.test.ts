@@ -3,7 +3,7 @@ import { catalog, charger, chargerContext, offer } from '../support/catalogs/sam
 import { type Discovering, filter, startDiscovering } from '../support/network/discover.ts';
 import { defaultNetwork } from '../support/network/network.ts';
 
-// Find: what the page for consumers asks the operator's API, on a real index.
+// Find: the requests of the consumer page to the operator's API, on a real index.
 
 let scene: Discovering;
 const targets = '$.catalogs[*].provider.availableAt[*].geo';
@@ -89,7 +89,7 @@ describe('GET /api/schemas/fields', () => {
       path: '@.considerations[*].considerationAttributes.value',
       ...{ label: 'Price', kind: 'number', unit: 'INR', min: 9, max: 18.5 },
     });
-    // From the offers that name a charger.
+    // From offers that name a charger.
     expect(type.offers[0]).toMatchObject({ label: 'Price', min: 18.5, max: 18.5 });
   });
 

@@ -7,7 +7,7 @@ import { publish } from '../support/network/publish.ts';
 import { until } from '../support/time.ts';
 import { asAdmin, createDatabaseOnSmallDisk, mayMount } from './small-disk.ts';
 
-// A database that is there and takes no writes: nobody's fault, and passing. What cannot be stored is refused as such, what only reads goes on.
+// The database is reachable but temporarily refuses writes. Requests that must be stored are refused with the right code; requests that only read succeed.
 
 let network: TestNetwork | undefined;
 
@@ -67,7 +67,7 @@ describe('a database whose disk is full (needs root that may mount one)', () => 
 
 let submitted = 0;
 
-/** Large enough to need space of its own. */
+/** Large enough to need additional disk space. */
 function submit(as: Actor, id: string): Promise<Exchange> {
   submitted += 1;
   return as.send(actions.publish, {
@@ -88,7 +88,7 @@ async function readiness(): Promise<{ status: number; body: unknown }> {
   return { status: answer.status, body: await answer.json() };
 }
 
-/** For new sessions; the open ones are ended. */
+/** Applies to new sessions; open ones are ended. */
 async function setReadOnly(value: 'on' | 'off'): Promise<void> {
   const name = new URL(network?.databaseUrl ?? '').pathname.slice(1);
   await asAdmin(

@@ -18,7 +18,7 @@ import { runCommand } from '../support/processes/command.ts';
 import { publish, type Settings, useDirectory } from '../support/processes/publish-command.ts';
 import { until } from '../support/time.ts';
 
-// After a publish: readers see it at the public address, and discovery services are told to look.
+// After a publish: readers see it at the public address, and discovery services get a hint.
 
 const { directory, write } = useDirectory();
 

@@ -2,8 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 
-// How large each folder may be, so that the program does not grow by itself: lines, and exported names, both without tests. A change that needs more room
-// makes it by deleting something; a change that deletes lowers the figure.
+// The size limit of each folder, so that the program does not grow unnoticed: lines and exported names, both without tests. A change that needs more
+// room makes it by deleting something; a change that deletes lowers the figure.
 const budgets: Record<string, { lines: number; names: number }> = {
   'packages/client/src': { lines: 2130, names: 100 },
   src: { lines: 2200, names: 105 },
@@ -29,7 +29,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/workers': { lines: 550, names: 19 },
   'web/src': { lines: 6160, names: 158 },
 };
-/** A figure that is further from the truth than this is lowered. */
+/** A figure that is further from the actual size is lowered. */
 const slackLines = 200;
 
 const sizes = measure(['packages/client/src', 'src', 'web/src']);
@@ -51,7 +51,7 @@ describe.each(Object.entries(budgets))('%s', (folder, { lines, names }) => {
   });
 });
 
-/** The folders right below `src` are counted one by one, and one that has a limit of its own; the packages and the page as a whole. */
+/** Counts each folder directly below `src`, and each folder with a separate limit; the packages and the page as a whole. */
 function measure(roots: readonly string[]): Map<string, { lines: number; names: number }> {
   const found = new Map<string, { lines: number; names: number }>();
   for (const root of roots)

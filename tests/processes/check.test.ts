@@ -18,7 +18,7 @@ import { runCommand } from '../support/processes/command.ts';
 import { commandLine } from '../support/processes/up-process.ts';
 import { takeTime, until } from '../support/time.ts';
 
-// A running network without a difference, into which one of each kind is planted.
+// A running network without differences, into which one of each kind is planted.
 
 const catalogs = ['kept', 'changed', 'lost', 'hidden', 'renamed', 'behind', 'unplanned', 'counted'];
 
@@ -119,14 +119,14 @@ describe('signpost check', () => {
       const { exitCode, notes, differences } = await check('--no-index');
       expect({ exitCode, differences }).toEqual({ exitCode: 0, differences: [] });
       expect(notes).toContain('no difference. Pushes that failed and will be tried again: 1.');
-      // As it is built, it ends with 0.
+      // The built command exits with 0.
       const built = await promisify(execFile)(
         process.execPath,
         [commandLine, 'check', '--no-index', '--wait', '0'],
         { env: { PATH: process.env.PATH, ...settings() }, cwd: network.config.DATA_DIR },
       );
       expect(built.stderr).toContain('no difference.');
-      // The push of another subscriber is no reason for this copy to differ.
+      // The push of another subscriber must not count as a difference of this copy.
       await sql(`update catalog.push set subscriber = 'somebody else' ${behind}`);
       expect((await check('--no-index')).differences).toMatchObject([{ kind: 'copy-differs' }]);
     } finally {

@@ -243,7 +243,7 @@ async function readReplicas(): Promise<ReplicaState[]> {
   return ready.roles.discovery.replicas;
 }
 
-/** As a process of its own would have it. */
+/** Like in a separate process. */
 async function openSearch(urls: readonly string[], settings: Record<string, string> = {}) {
   const metrics = createMetrics({ process: false });
   const { database } = discovering.network;

@@ -193,7 +193,7 @@ describe('signpost serve', () => {
 
 const ids = { CATALOG_ID: 'catalog.example.org', DISCOVERY_ID: 'ds.example.org' };
 
-/** In a data directory of its own, on ports that nobody uses. */
+/** In a separate data directory, on free ports. */
 async function serve(roles: string, settings: Record<string, string>) {
   const { dataDir, remove } = await makeDataDir();
   atEnd.push(remove);
@@ -230,7 +230,7 @@ async function ask({ url }: TestDatabase, text: string) {
   return database.query(text).finally(() => database.close());
 }
 
-/** The server of the tests, at another port. */
+/** Forwards another port to the server of the tests. */
 async function forwardToServer(port: number): Promise<void> {
   const { hostname, port: serverPort } = new URL(inject('databaseUrl'));
   const forward = createServer((socket) => {

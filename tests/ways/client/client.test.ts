@@ -18,7 +18,7 @@ import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/ne
 import { startProvider } from '../../support/network/provider.ts';
 import { until } from '../../support/time.ts';
 
-// The client package, from its source, against real services. Longer than our other tests: a case for each method, and for each way in which it ends.
+// The client package, from its source, against real services. Longer than our other tests: a case for each method and each of its outcomes.
 
 describe('the client', () => {
   let network: TestNetwork;
@@ -48,7 +48,7 @@ describe('the client', () => {
     for await (const one of consumer.discover(...question)) all.push(one);
     return all;
   };
-  /** Once the push has arrived. */
+  /** Waits until the push has arrived. */
   const untilFound = (text: string, count = 1) =>
     until(async () => {
       const all = await found(text);

@@ -16,8 +16,8 @@ import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/ne
 import { type Provider, startProvider } from '../../support/network/provider.ts';
 import { runCommand } from '../../support/processes/command.ts';
 
-// "Why does my catalog not appear?": faults are planted at a provider, the real publisher over real HTTP, and `signpost doctor` names each.
-// Longer than our other tests: half of it is the table of these faults.
+// "Why does my catalog not appear?": faults are planted at a provider, the real publisher over real HTTP, and `signpost doctor` names each. Longer
+// than our other tests: half of it is the table of these faults.
 
 let network: TestNetwork;
 let provider: Provider;
@@ -177,7 +177,7 @@ describe('signpost doctor', () => {
     expect(await diagnose([], lenient)).toMatchObject({ exitCode: 0, appearing: ['teas'], faults: [] });
     expect(await diagnose()).toMatchObject({ exitCode: 1, faults: [{ code: 'manifest-missing' }] });
 
-    // One that is there must hold.
+    // A manifest that exists must be valid.
     provider.spoil(only('manifest', replaced('2', '3')));
     expect(await diagnose([], lenient)).toMatchObject({ faults: [{ code: 'signature-invalid' }] });
   });
@@ -203,9 +203,9 @@ describe('signpost doctor', () => {
 interface Planted {
   code: string;
   what: string;
-  /** Which link of the chain is broken. */
+  /** The broken link of the chain. */
   document: string;
-  /** After the catalog was published. */
+  /** Runs after the catalog was published. */
   plant(): unknown;
   args?: string[];
   env?: Record<string, string>;

@@ -12,7 +12,7 @@ import { publisherSettings, startPublisher, type TestPublisher } from '../../sup
 import { runCommand } from '../../support/processes/command.ts';
 import { publish, type Settings } from '../../support/processes/publish-command.ts';
 
-// A list is imported and published, its operator changes something, and a new edition of the list is imported.
+// A list is imported and published, its operator makes a change, and a new edition of the list is imported.
 
 let directory: string;
 let settings: Settings;
@@ -62,7 +62,7 @@ async function pause(id: string): Promise<void> {
 
 const publishedTree = () => readPublishedTree(readConfig(settings).publisherDir);
 
-/** The published catalogs: whether each is active, its chargers, its offers, and whether it calls itself inactive. */
+/** The published catalogs: whether each is active, its chargers, its offers, and whether the catalog itself says that it is inactive. */
 async function published() {
   const tree = await publishedTree();
   const states: Record<string, unknown> = {};

@@ -80,7 +80,7 @@ describe('signpost sync', () => {
     expect(await expectSynced()).toContain('0 added, 0 changed, 0 retired, 3 unchanged.');
     expect(await files()).toEqual(before);
 
-    // A status that is reported again, unchanged, is no news; another one is a small change file with one charger.
+    // A repeated, unchanged status causes no change; a different one causes a small change file with one charger.
     const updated = '2026-02-01T08:00:00Z';
     server.locations[1] = ocpiLocation('B', { tariff: 'T1', statuses: ['AVAILABLE', 'AVAILABLE'], updated });
     server.locations[2] = ocpiLocation('C', { tariff: 'T1', statuses: ['AVAILABLE', 'CHARGING'], updated });
@@ -138,7 +138,7 @@ describe('signpost sync', () => {
     server.locations = [b, c].filter((one) => one !== undefined);
     expect(await expectSynced()).toContain('waiting: DE*ABC*A');
     expect((await find('A'))?.entry.retiredAt).toBeUndefined();
-    // It comes back within the time, and nothing has happened.
+    // It returns within the grace period, so nothing changes.
     server.locations = [a, b, c].filter((one) => one !== undefined);
     expect(await expectSynced()).toContain('0 added, 0 changed, 0 retired, 3 unchanged.');
     server.locations = [b, c].filter((one) => one !== undefined);
@@ -221,7 +221,7 @@ describe('signpost sync', () => {
     expect((await run('--keep-doubtful')).out).toContain('2 unchanged');
     writeFileSync(file, JSON.stringify([ocpiLocation('B')]));
     expect((await run()).out).toContain('1 missing');
-    // Something is left to do: what is missing is looked at again.
+    // Work remains: missing stations are checked again.
     expect((await run('--grace', '0')).out).toContain('retired: DE*ABC*A');
   });
 

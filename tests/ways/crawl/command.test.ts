@@ -7,7 +7,7 @@ import { startDiscovery, withoutDiscovery } from '../../support/network/discover
 import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/network/network.ts';
 import { runCommand } from '../../support/processes/command.ts';
 
-// The operator's commands on what a real crawl has left in the database.
+// The operator's commands on the database after a real crawl.
 
 let network: TestNetwork;
 let scene: Scene;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const gone = { status: 410, body: Buffer.alloc(0) };
   spoil((path) => (kindOf(path) === 'baseline' && path.includes('broken') ? gone : undefined));
   await scene.look();
-  // It would go on with what failed.
+  // Otherwise it would retry failed work.
   await discovery.stop();
 });
 afterAll(async () => {

@@ -222,7 +222,7 @@ describe('signpost discover', () => {
     const others = await count();
     let explaining: Promise<CommandRun> | undefined;
     await database.transaction(async (tx) => {
-      // It cannot read any list before the lock is released.
+      // It cannot read any list until the lock is released.
       await tx.query('lock table index_1.run in access exclusive mode');
       explaining = discover('--where', '@.id == "fast"', '--explain');
       await until(async () => (await count()) === others + 1);

@@ -4,7 +4,7 @@ import { charger } from '../../support/catalogs/sample-catalogs.ts';
 import { type Discovering, filter, startDiscovering } from '../../support/network/discover.ts';
 import type { TestNetwork } from '../../support/network/network.ts';
 
-// Where nothing is found, the acknowledgement says what came close: the mistakes that first users make.
+// If nothing is found, the acknowledgement reports near misses: the typical mistakes of new users.
 
 let network: TestNetwork;
 let hold: Discovering['hold'];

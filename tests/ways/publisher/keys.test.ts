@@ -18,8 +18,7 @@ import {
 import { startNetwork, type TestNetwork } from '../../support/network/network.ts';
 import { runCommand } from '../../support/processes/command.ts';
 
-// A publisher changes to a new key while it runs, and everything that is published can be verified with what the registry knows at
-// every moment.
+// A running publisher changes to a new key, and at every moment all published files can be verified with the registry's keys.
 
 const manifestPath = '.well-known/dedi.index.json';
 
@@ -46,7 +45,7 @@ afterAll(() => network.close());
 const rotate = (args: string[] = [], env = settings) =>
   runCommand(registerKeysCommand, ['keys', 'rotate', ...args], env);
 
-/** Verifies all that is listed with the registry's keys, and returns the keys that it took: of the documents, and of the catalogs. */
+/** Verifies all listed files with the registry's keys, and returns the keys in use: by the documents, and by the catalogs. */
 async function keysInUse(): Promise<{ documents: Set<string>; catalogs: Record<string, string[]> }> {
   const { config, registry } = network;
   const verify = async (document: Parameters<typeof claimedKeyOf>[0]) => {
@@ -98,7 +97,7 @@ describe('key rotation', () => {
   it('tells when nothing is signed with the old key any more', async () => {
     await trigger(network.config, { forceBaseline: true });
     const run = await runCommand(registerRefreshCommand, ['refresh'], settings);
-    // The change file of coffee is listed for one more cycle, but that is the new key's.
+    // The change file of coffee stays listed for one more cycle, but it is signed with the new key.
     expect(run.out).toContain('Nothing that is listed is signed with key-1 any more. It can go on 20');
     expect(run.out).toContain('signpost registry revoke publisher.signpost.test --key-id key-1');
     expect(await listedKeys()).toEqual(['key-2']);
