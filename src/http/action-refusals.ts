@@ -31,7 +31,6 @@ function read({ query = {}, ...body }: Record<string, unknown>, action: Action):
 
 type Row = WrongValue | RefusalExample;
 
-/** What every action with a body refuses. */
 function bodyRefusals({ kind, caller = 'bap', remembered }: Action): Row[] {
   const rows: Row[] = [
     invalidJson('{"context":'),

@@ -2,14 +2,19 @@ import type { LookupFunction } from 'node:net';
 import { Readable } from 'node:stream';
 import type { Dispatcher } from 'undici';
 import type { Config } from '../config.ts';
-import { specialRangeOf } from '../rules/addresses.ts';
+import {
+  type ConnectionOptions,
+  type Connections,
+  createConnections,
+  guardedConnector,
+  openConnector,
+} from './connections-to-origins.ts';
 import { exchange, startDeadline, type WholeAnswer } from './exchange.ts';
 import { type AnswerHead, asFetchFailure, FetchFailure } from './fetch-failure.ts';
 import { createFewCalls } from './few-calls.ts';
 import { decodeBody } from './inflate.ts';
 import { createNameLookup } from './name-lookup.ts';
-import { findLiteralRefusal, publicOnly, refusal } from './public-addresses.ts';
-import { Agent, buildConnector } from './undici.ts';
+import { findLiteralRefusal } from './public-addresses.ts';
 
 export { FetchFailure } from './fetch-failure.ts';
 
@@ -78,19 +83,22 @@ export function createGuardedClient({
   fewCalls = false,
 }: GuardedClientOptions): GuardedClient {
   // Two pools: a connection that was opened without the check can never serve a call that needs it.
-  const open = new Agent({ ...agentOptions, connect: openConnector(lookup) });
-  const guarded = new Agent({ ...agentOptions, connect: guardedConnector(lookup) });
+  const open = createConnections(connectionsPerOrigin, { ...agentOptions, connect: openConnector(lookup) });
+  const guarded = createConnections(connectionsPerOrigin, {
+    ...agentOptions,
+    connect: guardedConnector(lookup),
+  });
 
   const few = fewCalls ? createFewCalls(lookup) : undefined;
 
-  function agentFor(url: URL, operatorConfigured: boolean): Agent {
+  function connectionsFor(url: URL, operatorConfigured: boolean): Connections {
     if (url.username !== '' || url.password !== '') throw badUrl(url, 'it carries a user name or password');
     if (url.protocol !== 'https:' && url.protocol !== 'http:')
       throw badUrl(url, 'it is neither https nor http');
     if (allowPrivateAddresses || operatorConfigured) return open;
     const refused = findLiteralRefusal(url.hostname);
     if (refused) throw refused;
-    if (url.protocol !== 'https:') throw badUrl(url, 'only https is called');
+    if (url.protocol !== 'https:') throw badUrl(url, 'only https is allowed');
     return guarded;
   }
 
@@ -98,7 +106,7 @@ export function createGuardedClient({
   async function send<Answer extends Head>(
     given: URL,
     options: RequestOptions,
-    exchanged: (agent: Agent, request: Dispatcher.DispatchOptions, url: URL) => Promise<Answer>,
+    exchanged: (connection: Connection, request: Dispatcher.DispatchOptions, url: URL) => Promise<Answer>,
   ): Promise<{ answer: Answer; url: URL }> {
     const { method = 'GET', maxRedirects = defaultMaxRedirects } = options;
     // Iterables are missing in undici's types, not in its documentation.
@@ -113,9 +121,13 @@ export function createGuardedClient({
     };
     for (let redirects = 0; ; redirects += 1) {
       const { origin, pathname, search } = url;
-      const agent = agentFor(url, operatorConfigured);
-      const request = { origin, path: pathname + search, method, headers, body };
-      const answer = await exchanged(agent, request, url);
+      const connections = connectionsFor(url, operatorConfigured);
+      const connection = { ...connections.take(origin), isOpen: connections === open };
+      const answer = await exchanged(
+        connection,
+        { origin, path: pathname + search, method, headers, body },
+        url,
+      );
       if (!isRedirect(method, answer.status)) return { answer, url };
       if (redirects === maxRedirects) {
         throw new FetchFailure('redirects', `${given.href} redirects more than ${maxRedirects} times.`);
@@ -136,8 +148,8 @@ export function createGuardedClient({
       const { method = 'GET', maxBytes } = options;
       const seen: { answered?: AnswerHead } = {};
       try {
-        const { answer, url } = await send(given, options, (agent, request, asked) =>
-          exchange(few && agent === open ? few : agent, request, {
+        const { answer, url } = await send(given, options, ({ agent, leave, isOpen }, request, asked) =>
+          exchange(few && isOpen ? few : agent(), request, {
             deadline,
             limitBody({ status, headers }) {
               if (isRedirect(method, status)) return { maxBytes: maxRedirectBytes };
@@ -145,7 +157,7 @@ export function createGuardedClient({
               // A 304 may give the length of a body that it does not have; undici treats that as an error.
               return status === 304 ? undefined : { maxBytes, fail: () => tooLarge(asked, maxBytes) };
             },
-          }),
+          }).finally(leave),
         );
         const { status, body: wire } = answer;
         const headers = seen.answered?.headers ?? flatten(answer.headers);
@@ -165,8 +177,10 @@ export function createGuardedClient({
       const deadline = startDeadline(given, options);
       const { signal } = deadline;
       try {
-        const { answer, url } = await send(given, options, async (agent, request) => {
-          const { statusCode: status, headers, body } = await agent.request({ ...request, signal });
+        const { answer, url } = await send(given, options, async ({ agent, leave }, request) => {
+          const asked = agent().request({ ...request, signal });
+          asked.then(({ body }) => body.once('close', leave), leave);
+          const { statusCode: status, headers, body } = await asked;
           if (isRedirect(method, status)) await body.dump({ limit: maxRedirectBytes, signal });
           return { status, headers, body };
         });
@@ -191,11 +205,12 @@ export function createGuardedClient({
 
 /** The deadline is ours, for the whole exchange; undici's own per phase are off. */
 const agentOptions = {
-  connections: connectionsPerOrigin,
   keepAliveTimeout: keepAliveMs,
   headersTimeout: 0,
   bodyTimeout: 0,
-};
+} satisfies ConnectionOptions;
+
+type Connection = ReturnType<Connections['take']> & { isOpen: boolean };
 
 type Head = Omit<WholeAnswer, 'body'>;
 type Streamed = Head & Pick<Dispatcher.ResponseData, 'body'>;
@@ -217,7 +232,7 @@ function isRedirect(method: string, status: number): boolean {
 function redirectTarget(from: URL, { headers }: Head): URL {
   const location = flatten(headers).location;
   if (location === undefined || !URL.canParse(location, from.href)) {
-    throw new FetchFailure('redirects', `${from.href} redirects to nowhere.`);
+    throw new FetchFailure('redirects', `${from.href} redirects to an invalid address.`);
   }
   return new URL(location, from);
 }
@@ -261,27 +276,4 @@ function flatten(headers: Record<string, string | string[] | undefined>): Record
     if (value !== undefined) flat[name] = Array.isArray(value) ? value.join(', ') : value;
   }
   return flat;
-}
-
-const connectTimeoutMs = 10_000;
-
-/** Opens connections to public addresses only: checked in the resolution whose result the socket connects to, and again on the socket. */
-function guardedConnector(resolve: LookupFunction): buildConnector.connector {
-  const connect = buildConnector({ lookup: publicOnly(resolve), timeout: connectTimeoutMs });
-  return (options, callback) => {
-    const refused = findLiteralRefusal(options.hostname);
-    if (refused) return callback(refused, null);
-    connect(options, (error, socket) => {
-      if (error) return callback(error, null);
-      const range = specialRangeOf(socket.remoteAddress ?? '');
-      if (range === undefined) return callback(null, socket);
-      socket.destroy();
-      callback(refusal(options.hostname, socket.remoteAddress ?? 'no address', range), null);
-    });
-  };
-}
-
-/** The connector for addresses that the operator configured or allowed. */
-function openConnector(resolve: LookupFunction): buildConnector.connector {
-  return buildConnector({ lookup: resolve, timeout: connectTimeoutMs });
 }

@@ -56,7 +56,6 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     action?: Action;
-    /** Describes an unsigned route in the OpenAPI document. */
     operation?: PlainOperation;
     /** Answered under any load. */
     always?: boolean;

@@ -117,7 +117,6 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
     },
   };
 
-  /** Once all content is there. */
   async function writeIndexes(): Promise<void> {
     for (const name of changed) {
       const entries = entriesByIndex.get(name) ?? new Map();

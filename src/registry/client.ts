@@ -25,7 +25,6 @@ import { askForRecords, type ListLimits, maxLookupBytes } from './query.ts';
 export { RegistryUnavailable } from './ask.ts';
 
 interface RegistryClientOptions extends Omit<AskOptions, 'now'> {
-  /** The registry that a bare domain belongs to (REGISTRY_NAME). */
   registryName: string;
   now?: () => Date;
 }

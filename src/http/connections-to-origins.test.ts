@@ -1,9 +1,9 @@
 import type { Socket } from 'node:net';
-import { setImmediate as immediate } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { gate } from '../../tests/support/gate.ts';
 import { closeAfterEach, limits, open, serve } from '../../tests/support/network/guarded-calls.ts';
 import { until } from '../../tests/support/time.ts';
+import { createConnections } from './connections-to-origins.ts';
 
 closeAfterEach();
 
@@ -24,12 +24,7 @@ describe('connections to an origin', () => {
     expect(sockets.size).toBe(3);
     answers.open();
     await Promise.all(together);
-    for (let more = 0; more < 3; more += 1) {
-      // undici uses a connection again a turn of the event loop after its answer.
-      await immediate();
-      await client.request(url, limits);
-    }
-    await immediate();
+    for (let more = 0; more < 3; more += 1) await client.request(url, limits);
     answers = gate();
     waiting = 0;
     const again = [1, 2, 3].map(() => client.request(url, limits));
@@ -51,8 +46,14 @@ describe('connections to an origin', () => {
         response.end('done');
       });
     });
-    const client = open();
-    await Promise.all(Array.from({ length: 70 }, () => client.request(url, limits)));
-    expect({ sockets: busy.size, most }).toEqual({ sockets: 64, most: 1 });
+    const connections = createConnections(2, {});
+    const ask = async () => {
+      const { agent, leave } = connections.take(url);
+      const { body } = await agent().request({ origin: url, path: '/', method: 'GET' });
+      return body.text().finally(leave);
+    };
+    expect(await Promise.all(Array.from({ length: 9 }, ask))).toEqual(Array(9).fill('done'));
+    expect({ sockets: busy.size, most }).toEqual({ sockets: 2, most: 1 });
+    await connections.close();
   });
 });
