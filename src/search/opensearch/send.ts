@@ -5,7 +5,7 @@ import type { IndexFormat } from '../entries/index-format.ts';
 import { type KeyRange, kindOf } from '../keys.ts';
 import type { OpenSearch } from './client.ts';
 import { createDocuments, type IndexDocument } from './document.ts';
-import { refresh, writeBulk } from './indexes.ts';
+import { writeBulk } from './indexes.ts';
 import { createWordWriter } from './word-index.ts';
 
 // Compares a part of the space of keys with an index, and sends what differs.
@@ -17,43 +17,57 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
   const addWords = createWordWriter(client, format);
 
   async function send(index: string, differences: readonly DocumentDifference[], version: number) {
-    const meta = (key: number) => ({ _id: `${key}`, version, version_type: 'external_gte' });
-    const items = differences.map(({ key, document }) =>
-      document ? [{ index: meta(key) }, document] : [{ delete: meta(key) }],
-    );
-    const words = differences.flatMap(({ document }) => document?.own ?? []);
+    const items = differences.map(({ key, document }) => {
+      const meta = `{"_id":"${key}","version":${version},"version_type":"external_gte"}`;
+      return document ? `{"index":${meta}}\n${document.text}` : `{"delete":${meta}}`;
+    });
+    const words = differences.flatMap(({ document }) => document?.words ?? []);
+    // Words first: if this fails, the documents will differ again.
     await addWords(index, words);
     await writeBulk(client, index, items);
   }
 
-  /** Compares the first part of some ranges, and sends what differs, unless there is no version for it. `next`: where the rest begins. */
-  async function sendPart(
-    queryable: Queryable,
-    indexes: readonly string[],
-    ranges: readonly KeyRange[],
-    version?: number,
-  ) {
-    const part = await readPart(queryable, format, now(), ranges);
-    const differences: DocumentDifference[] = [];
-    for (const index of indexes) {
-      const found = await findDifferences(client, index, part);
-      if (version !== undefined) await send(index, found, version);
-      differences.push(...found);
-    }
-    return { documents: part.documents.size, next: part.next, differences };
-  }
-
   return {
-    sendPart,
-    /** Sends all that differs, and shows it. */
-    async sendAll(...[queryable, indexes, ranges, version]: Parameters<typeof sendPart>) {
-      for (let left = ranges; left.length > 0; ) {
-        const { next } = await sendPart(queryable, indexes, left, version);
-        left = next === undefined ? [] : startAt(left, next);
-      }
-      await refresh(client, indexes);
+    /** Compares the first part of a range with an index, and sends what differs if there is a version for it. `next`: where the rest begins. */
+    async compare(queryable: Queryable, index: string, range: KeyRange, version?: number) {
+      const part = await readPart(queryable, format, now(), [range]);
+      const differences = await findDifferences(client, index, part);
+      if (version !== undefined) await send(index, differences, version);
+      return { documents: part.documents.size, next: part.next, differences };
+    },
+
+    /** Sends what differs in some ranges, part by part, until the time is over, and returns the ranges that are left. `isEmpty`: the index has nothing there yet. */
+    async sendAll(
+      queryable: Queryable,
+      indexes: readonly string[],
+      ranges: readonly KeyRange[],
+      { version, isEmpty = false, forMs = Number.POSITIVE_INFINITY }: SendOptions,
+    ): Promise<readonly KeyRange[]> {
+      const end = performance.now() + forMs;
+      const sendPart = async (part: Part) => {
+        for (const index of indexes)
+          await send(index, isEmpty ? allOf(part) : await findDifferences(client, index, part), version);
+      };
+      let left = ranges;
+      let sending = Promise.resolve();
+      do {
+        // While OpenSearch writes a part, the next one is prepared.
+        const part = await readPart(queryable, format, now(), left);
+        await sending;
+        sending = sendPart(part);
+        sending.catch(() => undefined); // it is awaited, and thrown, a part later
+        left = part.next === undefined ? [] : startAt(left, part.next);
+      } while (left.length > 0 && performance.now() < end);
+      await sending;
+      return left;
     },
   };
+}
+
+interface SendOptions {
+  version: number;
+  isEmpty?: boolean;
+  forMs?: number;
 }
 
 function startAt(ranges: readonly KeyRange[], start: number): KeyRange[] {
@@ -100,6 +114,10 @@ export interface DocumentDifference {
   key: number;
   kind: 'missing' | 'surplus';
   document?: IndexDocument;
+}
+
+function allOf({ documents }: Part): DocumentDifference[] {
+  return Array.from(documents, ([key, document]) => ({ key, kind: 'missing', document }));
 }
 
 /** Compares digests. */

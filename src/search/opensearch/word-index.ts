@@ -18,10 +18,10 @@ export function createWordWriter(client: OpenSearch, { typing }: IndexFormat) {
   return async (index: string, words: readonly string[]): Promise<void> => {
     const nameOf = (word: string) => `${index} ${word}`;
     const missing = [...new Set(words)].filter((word) => !known.find(nameOf(word)));
-    const items = missing.map((word) => [
-      { create: { _id: word } },
-      { key: word, length: word.length, hashes: typing.index(word) },
-    ]);
+    const items = missing.map((word) => {
+      const content = { key: word, length: word.length, hashes: typing.index(word).join(' ') };
+      return `{"create":${JSON.stringify({ _id: word })}}\n${JSON.stringify(content)}`;
+    });
     await writeBulk(client, wordsOf(index), items);
     for (const word of missing) known.keep(nameOf(word), true);
   };

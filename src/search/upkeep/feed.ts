@@ -25,6 +25,8 @@ interface State {
 /** Catalogs whose changes one round sends. */
 const catalogsAtOnce = 500;
 const lastKey = 2 ** 53;
+/** Changes wait for the end of a round. */
+const walkForMs = 1_000;
 /** Changes are kept for an hour (cache/invalidation.ts). A look is noted each minute, if nothing else is. */
 const [completeFor, notedEvery] = ["interval '50 minutes'", "interval '1 minute'"];
 
@@ -65,7 +67,7 @@ export function createFeed(context: FeedContext) {
         const state = await lockState(tx, { isWaiting: true });
         const { name = null, version = 0 } = state ?? {};
         if (name === null) return { documents: 0, differences: [], next: undefined };
-        const part = await sender.sendPart(tx, [name], [range], mend ? version : undefined);
+        const part = await sender.compare(tx, name, range, mend ? version : undefined);
         if (mend) await refresh(client, [name]);
         return part;
       });
@@ -128,7 +130,11 @@ async function feed(context: FeedContext, tx: Transaction, state: State): Promis
     `select catalog_key from discovery.external_change order by since limit ${catalogsAtOnce}`,
   );
   if (catalogs.length > 0) {
-    await sender.sendAll(tx, targets, catalogs.sort((a, b) => a - b).map(rangeOf), state.version);
+    // What was sent before is compared, so it has to be visible.
+    if (building !== null) await refresh(client, [building]);
+    const ranges = catalogs.sort((a, b) => a - b).map(rangeOf);
+    await sender.sendAll(tx, targets, ranges, { version: state.version });
+    await refresh(client, targets);
     await tx.query('delete from discovery.external_change where catalog_key = any ($1::bigint[])', [
       catalogs,
     ]);
@@ -191,9 +197,11 @@ async function walk(
 ) {
   const target = building ?? name;
   if (target === null) return;
-  const { next } = await sender.sendPart(tx, [target], [{ from, end: lastKey }], version);
-  await tx.query('update discovery.external_index set walked_up_to = $1', [next ?? null]);
-  if (next !== undefined) return;
+  // Nothing above is in an index that is built, but what changes have sent: as it is now, or it is sent again.
+  const options = { version, isEmpty: building !== null, forMs: walkForMs };
+  const [rest] = await sender.sendAll(tx, [target], [{ from, end: lastKey }], options);
+  await tx.query('update discovery.external_index set walked_up_to = $1', [rest?.from ?? null]);
+  if (rest !== undefined) return;
   await refresh(client, [target]);
   if (building !== null) await switchIndex(client, building);
   await tx.query('update discovery.external_index set name = $1, building = null, walk_since = null', [
