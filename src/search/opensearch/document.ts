@@ -3,6 +3,7 @@ import type { Geometry } from '../../protocol/geojson.ts';
 import { isSearched } from '../../rules/discover/served.ts';
 import { type MapBox, mapBox, wrapLongitude } from '../../rules/geometry/map-box.ts';
 import { pointOf } from '../../rules/geometry/sphere-box.ts';
+import type { WordWeights } from '../../rules/text/word-weights.ts';
 import type { Subject } from '../confirm/read-subjects.ts';
 import { hash53, type Level } from '../entries/attributes.ts';
 import { type DocumentEntries, entriesOfDocument } from '../entries/document-entries.ts';
@@ -22,26 +23,30 @@ export interface IndexDocument {
   text: string;
 }
 
-interface Entries extends Omit<DocumentEntries, 'facts'> {
-  /** Terms with spaces between them: OpenSearch indexes a text many times as fast as a list. */
+/** What a document brings to those that are found by it. */
+interface Part {
+  words: WordWeights;
+  /** Terms with spaces between them: OpenSearch indexes a text faster than a list. */
   facts: string;
+  numbers: string[];
+  places: [field: string, value: unknown][];
 }
 
 /** Makes the documents of catalogs, resources and offers, which may belong to the same few catalogs. */
 export function createDocuments(format: IndexFormat, now: Date) {
-  const known = new Map<number, Entries>();
-  const entriesOf = (level: Level, key: number, document: object) => {
-    const entries = known.get(key) ?? describe(entriesOfDocument(format, level, document));
-    if (level !== 'resource') known.set(key, entries);
-    return entries;
+  const known = new Map<number, Part>();
+  const partOf = (level: Level, key: number, document: object) => {
+    const part = known.get(key) ?? describe(format, entriesOfDocument(format, level, document));
+    if (level !== 'resource') known.set(key, part);
+    return part;
   };
   return (key: number, content: object, subject?: Subject): IndexDocument => {
-    const own = entriesOf(kindOf(key), key, content);
+    const own = partOf(kindOf(key), key, content);
     const words = [...own.words.keys()];
     const base = { catalog: catalogKeyOf(key), own: words.join(' ') };
-    const build = (rest: object = {}): IndexDocument => {
-      const content = JSON.stringify({ key, ...base, ...rest });
-      const digest = hash('sha256', content, 'buffer').readUIntBE(0, 6);
+    const build = (rest: object = {}, parts: readonly Part[] = []): IndexDocument => {
+      const content = `${JSON.stringify({ key, ...base, ...rest }).slice(0, -1)},"words":${weigh(parts)}}`;
+      const digest = Number.parseInt(hash('sha256', content).slice(0, digestDigits), 16);
       return { key, digest, words, text: `{"digest":${digest},${content.slice(1)}` };
     };
     if (subject === undefined) return build();
@@ -50,20 +55,37 @@ export function createDocuments(format: IndexFormat, now: Date) {
     if (!isSearched(home.state, {}, now)) return build(until_);
     const parts = [
       own,
-      entriesOf('catalog', headOf(key), home.head),
-      ...offers.map(({ key: offerKey, offer }) => entriesOf('offer', offerKey, offer)),
+      partOf('catalog', headOf(key), home.head),
+      ...offers.map(({ key: offerKey, offer }) => partOf('offer', offerKey, offer)),
     ];
-    return build({ ...until_, ...found(format, parts), live: true, ...scopeOf(home.state) });
+    return build({ ...until_, ...found(parts), live: true, ...scopeOf(home.state) }, parts);
   };
 }
 
-function describe(entries: DocumentEntries): Entries {
+/** Of its hash: so it is an exact number. */
+const digestDigits = 13;
+
+function describe(format: IndexFormat, { words, geometries, ...entries }: DocumentEntries): Part {
   const facts = [
     ...Array.from(entries.facts, factText),
     ...Array.from(entries.objects, objectFact),
-    ...new Set(entries.geometries.map(({ path }) => placeFact(path))),
+    ...new Set(geometries.map(({ path }) => placeFact(path))),
   ];
-  return { ...entries, facts: facts.join(' ') };
+  const numbers = Array.from(entries.numbers, ([path, values]) =>
+    Array.from(values, (value) => numberText(columnList(path), value)),
+  );
+  const places = geometries.flatMap(({ path, geometry }) =>
+    [slotOf(path), anyPlace].flatMap((slot) => placeFields(format, slot, geometry)),
+  );
+  return { words, facts: facts.join(' '), numbers: numbers.flat(), places };
+}
+
+/** JSON: letters and digits need no escapes. */
+function weigh(parts: readonly Part[]): string {
+  const most = new Map(parts[0]?.words);
+  for (const { words } of parts.slice(1))
+    for (const [word, weight] of words) if ((most.get(word) ?? 0) < weight) most.set(word, weight);
+  return `{${Array.from(most, ([word, weight]) => `"${word}":${Math.round(weight * 100)}`).join()}}`;
 }
 
 function scopeOf({ networkIds, schemaTypes }: Subject['home']['state']) {
@@ -73,40 +95,27 @@ function scopeOf({ networkIds, schemaTypes }: Subject['home']['state']) {
 /** No id of a network. */
 export const everyNetwork = '*';
 
-function found(format: IndexFormat, parts: readonly Entries[]) {
-  const [numbers, words] = [new Set<string>(), new Map<string, number>()];
+function found(parts: readonly Part[]) {
   const places: Record<string, unknown[]> = {};
-  for (const part of parts) {
-    for (const [path, values] of part.numbers)
-      for (const value of values) numbers.add(numberText(columnList(path), value));
-    for (const [word, weight] of part.words)
-      words.set(word, Math.max(words.get(word) ?? 0, Math.round(weight * 100)));
-    for (const { path, geometry } of part.geometries)
-      for (const slot of [slotOf(path), anyPlace]) addPlace(format, places, slot, geometry);
+  for (const [field, value] of parts.flatMap((part) => part.places)) {
+    const values = places[field] ?? [];
+    places[field] = values;
+    values.push(value);
   }
   const facts = parts.map((part) => part.facts).join(' ');
-  return { facts, numbers: [...numbers], words: Object.fromEntries(words), ...places };
+  return { facts, numbers: parts.flatMap(({ numbers }) => numbers), ...places };
 }
 
 /** A point is measured. Of anything else the box leads to it, and it comes before all that is measured: nobody knows how near it is. */
-function addPlace(
-  format: IndexFormat,
-  places: Record<string, unknown[]>,
-  slot: number | string,
-  geometry: Geometry,
-): void {
-  const add = (field: string, value: unknown) => {
-    const values = places[`${field}_${slot}`] ?? [];
-    places[`${field}_${slot}`] = values;
-    values.push(value);
-  };
+function placeFields(format: IndexFormat, slot: number | string, geometry: Geometry): Part['places'] {
   if (geometry.type === 'Point' && pointOf(geometry)) {
     const [longitude = 0, latitude = 0] = geometry.coordinates;
-    add('at', [wrapLongitude(longitude), latitude]);
-    return;
+    return [[`at_${slot}`, [wrapLongitude(longitude), latitude]]];
   }
-  add('area', envelopeOf(mapBox(format.geometries.boxOf(geometry))));
-  places[`wide_${slot}`] = [1];
+  return [
+    [`area_${slot}`, envelopeOf(mapBox(format.geometries.boxOf(geometry)))],
+    [`wide_${slot}`, 1],
+  ];
 }
 
 export function envelopeOf({ west, north, east, south }: MapBox): object {

@@ -98,7 +98,10 @@ async function readPart(
   );
   const make = createDocuments(format, now);
   const documents = new Map(
-    rows.map(({ key, text }) => [key, make(key, JSON.parse(text), subjects.get(key))]),
+    rows.map(({ key, text }) => {
+      const subject = subjects.get(key);
+      return [key, make(key, subject ? (subject.resource as object) : JSON.parse(text), subject)];
+    }),
   );
   const end = next ?? Number.POSITIVE_INFINITY;
   return {
