@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { AnswerDraft, type AnswerPage, maxLimit, neededCount } from '../rules/discover/page-answer.ts';
-import { readPage, type SharedDocuments } from './documents/read-page.ts';
+import { type ReadAhead, readPage, type SharedDocuments } from './documents/read-page.ts';
 import type { Hit } from './hit.ts';
 import type { Plan } from './plan.ts';
 import type { Tools } from './tools.ts';
@@ -19,7 +19,7 @@ export async function buildPage(
   { reader, deadline, scope, trace }: Tools,
   { paging, filter }: Plan,
   hits: AsyncIterable<Part>,
-  beforePage?: (resources: number) => Promise<void>,
+  { beforePage, ahead }: { beforePage?(resources: number): Promise<void>; ahead?: ReadAhead } = {},
 ): Promise<{ answer: AnswerPage; isOutdated: boolean }> {
   const { limit = maxLimit, offset = 0 } = paging;
   const needed = neededCount(paging);
@@ -54,7 +54,7 @@ export async function buildPage(
     for (let start = 0; start < keys.length && !draft.isFull; ) {
       deadline.check();
       const wanted = keys.slice(start, start + draft.roomFor);
-      const part = await readPage(reader, wanted, { scope, check: filter?.check }, documents);
+      const part = await readPage(reader, wanted, { scope, check: filter?.check, ahead }, documents);
       isOutdated ||= part.found.length < part.read;
       for (const { key, ...each } of part.found) {
         const { rank, distance } = byKey.get(key) ?? {};

@@ -32,11 +32,12 @@ export type SharedDocuments = Map<number, StoredDocument>;
 export async function readPage(
   reader: IndexReader,
   keys: number[],
-  { scope, check }: { scope: Scope; check?: (resource: Json) => boolean },
+  { scope, check, ahead }: { scope: Scope; check?: (resource: Json) => boolean; ahead?: ReadAhead },
   documents: SharedDocuments,
 ): Promise<{ found: (FoundResource & { key: number })[]; read: number }> {
   // While the database reads some, the process parses others.
-  const parts = Array.from(inBatches(keys, documentsAtOnce), (some) => readRows(reader, some));
+  const readSome = (some: number[]) => ahead?.find(some) ?? readRows(reader, some);
+  const parts = Array.from(inBatches(keys, documentsAtOnce), readSome);
   const rows = (await Promise.all(parts)).flat().sort((a, b) => a.kind - b.kind);
   const homes = parseHomes(rows.filter((row) => row.kind !== 1 || isInScope(reader, row.state, scope)));
   const shared = new Map([...homes].filter(([, { isShared }]) => isShared));
@@ -65,6 +66,22 @@ export async function readPage(
     ];
   });
   return { found, read };
+}
+
+export type ReadAhead = ReturnType<typeof createReadAhead>;
+
+/** Begins to read what is probably on the page, while hits are still compared. */
+export function createReadAhead(reader: IndexReader) {
+  let begun: { keys: ReadonlySet<number>; rows: Promise<Row[]> } | undefined;
+  return {
+    begin(keys: readonly number[]): void {
+      begun = { keys: new Set(keys), rows: readRows(reader, keys) };
+      begun.rows.catch(() => undefined); // the page throws it, if it is read
+    },
+    /** Undefined where it was not begun with all of them. */
+    find: (keys: readonly number[]) =>
+      begun && keys.every((key) => begun?.keys.has(key)) ? begun.rows : undefined,
+  };
 }
 
 function isInScope({ caches }: IndexReader, text: string, scope: Scope): boolean {

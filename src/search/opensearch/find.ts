@@ -3,6 +3,7 @@ import { maxLimit, neededCount } from '../../rules/discover/page-answer.ts';
 import type { TextQuery } from '../../rules/text/rank.ts';
 import { SearchIndexUnavailable } from '../../storage/unavailable.ts';
 import { confirmHits } from '../confirm/match-subjects.ts';
+import type { ReadAhead } from '../documents/read-page.ts';
 import type { Scope } from '../documents/scope.ts';
 import { type Hit, hitsOf, sortHits } from '../hit.ts';
 import type { Plan } from '../plan.ts';
@@ -20,15 +21,23 @@ import { maxResults } from './indexes.ts';
 const comparedAtOnce = 1_000;
 /** Hits beyond the page that are read with it: they may change places with its last ones. */
 const beyondPage = { usual: 1, banded: 10 };
+/** Documents of the page that are read while they are compared. */
+const maxAhead = 100;
 /** Ranks of OpenSearch have seven digits. */
 const relativeSlack = 1e-6;
+
+export interface FindOptions {
+  /** The search is repeated if the page has changed meanwhile. */
+  isFirst?: boolean;
+  ahead?: ReadAhead;
+}
 
 /** Hits in the order of the answer, part by part, and how many more there are. */
 export async function* findIndexedHits(
   { client, readQuery }: { client: OpenSearch; readQuery(tools: Tools, plan: Plan): Promise<TextQuery> },
   tools: Tools,
   plan: Plan,
-  { isFirst = false } = {},
+  { isFirst = false, ahead }: FindOptions = {},
 ): AsyncGenerator<Hit[] | number> {
   const { deadline, trace } = tools;
   const text =
@@ -56,8 +65,9 @@ export async function* findIndexedHits(
       total: found.total,
     }));
     const keys = hits.map(({ sort }) => sort.at(-1) as number);
-    const confirm = () =>
-      isCheckedOnPage(plan, question) && isFirst ? hitsOf(keys) : confirmHits(tools, plan, text, keys);
+    const isCompared = !isFirst || !isCheckedOnPage(plan, question);
+    if (isCompared && question.isExact && size - offset <= maxAhead) ahead?.begin(keys.slice(offset));
+    const confirm = () => (isCompared ? confirmHits(tools, plan, text, keys) : hitsOf(keys));
     const confirmed = await trace.time(
       'compare documents',
       async () => confirm(),

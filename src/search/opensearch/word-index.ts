@@ -1,5 +1,5 @@
 import { LruCache } from '../../lru-cache.ts';
-import { textWords } from '../../rules/text/forms.ts';
+import { type TextWord, textWords } from '../../rules/text/forms.ts';
 import { isKnown, type TextQuery } from '../../rules/text/rank.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 import { farLookup, type Lookup, nearLookup } from '../text/match-words.ts';
@@ -33,38 +33,53 @@ const kept = { lookups: 20_000, counts: 100_000 };
 const countedAtOnce = 200;
 const candidatesAtOnce = 10_000;
 
-/** Reads the words of a query, with what they stand for. `version`: of the index. */
+/** Reads the words of a query, with what they stand for. `reading`: the version of the index. */
 export function createWordReader(client: OpenSearch) {
   let newest = { version: -1, ...emptyCaches() };
-  return async (asked: AskedText, version: number): Promise<TextQuery> => {
-    if (newest.version !== version) newest = { version, ...emptyCaches() };
-    // Kept to the end of this search, whatever others find of a newer index.
-    const { found, counts } = newest;
-    const find = (lookups: readonly Lookup[]) => findCandidates(client, found, lookups);
-    const count = (words: readonly string[]) => countDocuments(client, counts, words);
-    const { format, languages, text = '' } = asked;
-    const words = textWords(format.tokenizer.query(text));
-    const documentsOf = (word: string) => counts.find(word) ?? 0;
-    const [near] = await Promise.all([
-      find(words.map((word) => nearLookup(word, format, languages))),
-      count([everyDocument, ...words.map(({ word }) => word)]),
-    ]);
-    // The word itself was counted already.
-    const isGone = words.map(({ joins }, index) => {
-      const matches = (near[index] ?? []).map((match) => ({ ...match, documents: documentsOf(match.word) }));
-      return !joins && !isKnown(matches);
-    });
-    const [far] = await Promise.all([
-      find(words.filter((_, index) => isGone[index]).map((word) => farLookup(word, format))),
-      count(near.flat().map(({ word }) => word)),
-    ]);
-    await count(far.flat().map(({ word }) => word));
-    const matched = words.map((word, index) => ({
-      ...{ ...word, near: near[index] ?? [] },
-      ...(isGone[index] && { far: far.shift() ?? [] }),
-    }));
-    return weighWords(matched, documentsOf, documentsOf(everyDocument));
+  return async (asked: AskedText, reading: Promise<number>): Promise<TextQuery> => {
+    // As a rule the index has not changed: it is asked before that is known.
+    const caches = newest;
+    const query = readWords(client, caches, asked);
+    query.catch(() => undefined);
+    const version = await reading;
+    if (version === caches.version) return query;
+    if (version !== newest.version) newest = { version, ...emptyCaches() };
+    return readWords(client, newest, asked);
   };
+}
+
+type WordCaches = ReturnType<typeof emptyCaches>;
+
+async function readWords(
+  client: OpenSearch,
+  { found, counts }: WordCaches,
+  { format, languages, text = '' }: AskedText,
+): Promise<TextQuery> {
+  const find = (lookups: readonly Lookup[]) => findCandidates(client, found, lookups);
+  const count = (words: readonly string[]) => countDocuments(client, counts, words);
+  const words = textWords(format.tokenizer.query(text));
+  const documentsOf = (word: string) => counts.find(word) ?? 0;
+  const nearLookups = words.map((word) => nearLookup(word, format, languages));
+  const isNew = ({ joins }: TextWord, index: number) =>
+    !joins && found.find(nearLookups[index]?.name ?? '') === undefined;
+  const farLookups = words.filter(isNew).map((word) => farLookup(word, format));
+  const [near] = await Promise.all([
+    // Whether the index has the new words is not known yet.
+    find([...nearLookups, ...farLookups]),
+    count([everyDocument, ...words.map(({ word }) => word)]),
+  ]);
+  // The word itself was counted already.
+  const isGone = words.map(({ joins }, index) => {
+    const matches = (near[index] ?? []).map((match) => ({ ...match, documents: documentsOf(match.word) }));
+    return !joins && !isKnown(matches);
+  });
+  const far = await find(words.filter((_, index) => isGone[index]).map((word) => farLookup(word, format)));
+  const matched = words.map((word, index) => ({
+    ...{ ...word, near: near[index] ?? [] },
+    ...(isGone[index] && { far: far.shift() ?? [] }),
+  }));
+  await count(matched.flatMap((each) => [...each.near, ...(each.far ?? [])]).map(({ word }) => word));
+  return weighWords(matched, documentsOf, documentsOf(everyDocument));
 }
 
 function emptyCaches() {
