@@ -40,44 +40,44 @@ export function createDocuments(format: IndexFormat, now: Date) {
     if (level !== 'resource') known.set(key, part);
     return part;
   };
-  return (key: number, content: object, subject?: Subject): IndexDocument => {
-    const own = partOf(kindOf(key), key, content);
+  return (key: number, json: string, subject?: Subject): IndexDocument => {
+    const own = partOf(kindOf(key), key, (subject?.resource as object) ?? JSON.parse(json));
     const words = [...own.words.keys()];
     const base = { catalog: catalogKeyOf(key), own: words.join(' ') };
     const build = (rest: object = {}, parts: readonly Part[] = []): IndexDocument => {
       const content = `${JSON.stringify({ key, ...base, ...rest }).slice(0, -1)},"words":${weigh(parts)}}`;
-      const digest = Number.parseInt(hash('sha256', content).slice(0, digestDigits), 16);
+      // So many digits are an exact number.
+      const digest = Number.parseInt(hash('sha256', content).slice(0, 13), 16);
       return { key, digest, words, text: `{"digest":${digest},${content.slice(1)}` };
     };
     if (subject === undefined) return build();
     const { home, offers, until } = subject;
-    const until_ = Number.isFinite(until) ? { until } : {};
-    if (!isSearched(home.state, {}, now)) return build(until_);
+    const change = Number.isFinite(until) && { until };
+    if (!isSearched(home.state, {}, now)) return build({ ...change });
     const parts = [
       own,
       partOf('catalog', headOf(key), home.head),
       ...offers.map(({ key: offerKey, offer }) => partOf('offer', offerKey, offer)),
     ];
-    return build({ ...until_, ...found(parts), live: true, ...scopeOf(home.state) }, parts);
+    const { networkIds, schemaTypes } = home.state;
+    const networks = networkIds.length === 0 ? [everyNetwork] : networkIds;
+    return build({ ...change, ...found(parts), live: true, networks, schemas: [...schemaTypes] }, parts);
   };
 }
 
-/** Of its hash: so it is an exact number. */
-const digestDigits = 13;
-
 function describe(format: IndexFormat, { words, geometries, ...entries }: DocumentEntries): Part {
   const facts = [
-    ...Array.from(entries.facts, factText),
+    ...entries.facts,
     ...Array.from(entries.objects, objectFact),
     ...new Set(geometries.map(({ path }) => placeFact(path))),
   ];
-  const numbers = Array.from(entries.numbers, ([path, values]) =>
+  const numbers = [...entries.numbers].flatMap(([path, values]) =>
     Array.from(values, (value) => numberText(columnList(path), value)),
   );
   const places = geometries.flatMap(({ path, geometry }) =>
     [slotOf(path), anyPlace].flatMap((slot) => placeFields(format, slot, geometry)),
   );
-  return { words, facts: facts.join(' '), numbers: numbers.flat(), places };
+  return { words, facts: facts.join(' '), numbers, places };
 }
 
 /** JSON: letters and digits need no escapes. */
@@ -88,20 +88,13 @@ function weigh(parts: readonly Part[]): string {
   return `{${Array.from(most, ([word, weight]) => `"${word}":${Math.round(weight * 100)}`).join()}}`;
 }
 
-function scopeOf({ networkIds, schemaTypes }: Subject['home']['state']) {
-  return { networks: networkIds.length === 0 ? [everyNetwork] : networkIds, schemas: [...schemaTypes] };
-}
-
 /** No id of a network. */
 export const everyNetwork = '*';
 
 function found(parts: readonly Part[]) {
   const places: Record<string, unknown[]> = {};
-  for (const [field, value] of parts.flatMap((part) => part.places)) {
-    const values = places[field] ?? [];
-    places[field] = values;
-    values.push(value);
-  }
+  for (const [field, value] of parts.flatMap((part) => part.places))
+    places[field] = [...(places[field] ?? []), value];
   const facts = parts.map((part) => part.facts).join(' ');
   return { facts, numbers: parts.flatMap(({ numbers }) => numbers), ...places };
 }
@@ -132,18 +125,14 @@ export function slotOf(path: string): number {
   return hash53(path) % placeSlots;
 }
 
-export function factText(fact: number): string {
-  return `${fact}`;
-}
-
 /** Some document has an object at the path (entries/object-paths.ts). */
 export function objectFact(path: string): string {
-  return factText(hash53(`${path}\u0004`));
+  return `${hash53(`${path}\u0004`)}`;
 }
 
 /** A geometry stands at the path. */
 export function placeFact(path: string): string {
-  return factText(hash53(`${path}\u0005`));
+  return `${hash53(`${path}\u0005`)}`;
 }
 
 /** A number under a path as an address of 16 bytes, in the order of numbers: seven bytes of the column, after one that no other use of such addresses has, and eight of the number. */

@@ -93,33 +93,19 @@ export async function refresh(client: OpenSearch, indexes: readonly string[]): P
 
 type BulkAnswer = { errors: boolean; items: Record<string, { status: number; error?: object }>[] };
 
-/** Characters of one request, about, and how many requests are under way. */
-const [maxBulkLength, bulksAtOnce] = [1_000_000, 2];
+/** Characters of one request, about. */
+const maxBulkLength = 4_000_000;
 /** A version is there that is as new, or newer. */
 const conflict = 409;
 
 /** Writes in bulk: each item is an action, and on the next line the document if there is one. A higher version that is there already stays. */
 export async function writeBulk(client: OpenSearch, index: string, items: readonly string[]) {
-  const parts = inParts(items);
-  const work = async () => {
-    for (const body of parts) {
-      const answer = await client.ask<BulkAnswer>(`/${index}/_bulk`, { body });
-      const results = answer.errors ? answer.items.flatMap(Object.values) : [];
-      const failed = results.find(({ status, error }) => error !== undefined && status !== conflict);
-      if (failed) throw new RefusedByOpenSearch(failed.status, JSON.stringify(failed.error));
-    }
-  };
-  await Promise.all(Array.from({ length: bulksAtOnce }, work));
-}
-
-function* inParts(items: readonly string[]): Generator<string[]> {
-  let [part, length]: [string[], number] = [[], 0];
-  for (const item of items) {
-    part.push(item);
-    length += item.length;
-    if (length < maxBulkLength) continue;
-    yield part;
-    [part, length] = [[], 0];
+  for (let [start, end] = [0, 0]; end < items.length; start = end) {
+    for (let length = 0; end < items.length && length < maxBulkLength; end++)
+      length += items[end]?.length ?? 0;
+    const answer = await client.ask<BulkAnswer>(`/${index}/_bulk`, { body: items.slice(start, end) });
+    const results = answer.errors ? answer.items.flatMap(Object.values) : [];
+    const failed = results.find(({ status, error }) => error !== undefined && status !== conflict);
+    if (failed) throw new RefusedByOpenSearch(failed.status, JSON.stringify(failed.error));
   }
-  if (part.length > 0) yield part;
 }

@@ -21,19 +21,21 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
       const meta = `{"_id":"${key}","version":${version},"version_type":"external_gte"}`;
       return document ? `{"index":${meta}}\n${document.text}` : `{"delete":${meta}}`;
     });
-    const words = differences.flatMap(({ document }) => document?.words ?? []);
     // Words first: if this fails, the documents will differ again.
-    await addWords(index, words);
+    await addWords(
+      index,
+      differences.flatMap(({ document }) => document?.words ?? []),
+    );
     await writeBulk(client, index, items);
   }
 
   return {
     /** Compares the first part of a range with an index, and sends what differs if there is a version for it. `next`: where the rest begins. */
     async compare(queryable: Queryable, index: string, range: KeyRange, version?: number) {
-      const part = await readPart(queryable, format, now(), [range]);
-      const differences = await findDifferences(client, index, part);
+      const { documents, ranges, rest } = await readPart(queryable, format, now(), [range]);
+      const differences = findDifferences(documents, await readDigests(client, index, ranges));
       if (version !== undefined) await send(index, differences, version);
-      return { documents: part.documents.size, next: part.next, differences };
+      return { documents: documents.size, next: rest[0]?.from, differences };
     },
 
     /** Sends what differs in some ranges, part by part, until the time is over, and returns the ranges that are left. `isEmpty`: the index has nothing there yet. */
@@ -44,19 +46,20 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
       { version, isEmpty = false, forMs = Number.POSITIVE_INFINITY }: SendOptions,
     ): Promise<readonly KeyRange[]> {
       const end = performance.now() + forMs;
-      const sendPart = async (part: Part) => {
-        for (const index of indexes)
-          await send(index, isEmpty ? allOf(part) : await findDifferences(client, index, part), version);
+      const sendPart = async ({ documents, ranges }: Part) => {
+        for (const index of indexes) {
+          const held = isEmpty ? new Map() : await readDigests(client, index, ranges);
+          await send(index, findDifferences(documents, held), version);
+        }
       };
-      let left = ranges;
-      let sending = Promise.resolve();
+      let [left, sending] = [ranges, Promise.resolve()];
       do {
         // While OpenSearch writes a part, the next one is prepared.
         const part = await readPart(queryable, format, now(), left);
         await sending;
         sending = sendPart(part);
         sending.catch(() => undefined); // it is awaited, and thrown, a part later
-        left = part.next === undefined ? [] : startAt(left, part.next);
+        left = part.rest;
       } while (left.length > 0 && performance.now() < end);
       await sending;
       return left;
@@ -64,53 +67,33 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
   };
 }
 
-interface SendOptions {
-  version: number;
-  isEmpty?: boolean;
-  forMs?: number;
-}
+type SendOptions = { version: number; isEmpty?: boolean; forMs?: number };
 
-function startAt(ranges: readonly KeyRange[], start: number): KeyRange[] {
-  return ranges
-    .filter(({ end }) => end > start)
-    .map(({ from, end }) => ({ from: Math.max(from, start), end }));
-}
-
-/** What a part of the space of keys should have. */
+/** What the first part of some ranges of keys should have. */
 interface Part {
-  ranges: readonly KeyRange[];
+  ranges: KeyRange[];
   documents: Map<number, IndexDocument>;
-  /** Where the next part begins. */
-  next: number | undefined;
+  rest: KeyRange[];
 }
 
-async function readPart(
-  queryable: Queryable,
-  format: IndexFormat,
-  now: Date,
-  ranges: readonly KeyRange[],
-): Promise<Part> {
+async function readPart(queryable: Queryable, format: IndexFormat, now: Date, ranges: readonly KeyRange[]) {
   const rows = await readRanged(queryable, ranges, documentsAtOnce);
-  const next = rows.length < documentsAtOnce ? undefined : (rows.at(-1)?.key ?? 0) + 1;
+  const next = rows.length < documentsAtOnce ? Number.POSITIVE_INFINITY : (rows.at(-1)?.key ?? 0) + 1;
   const resources = rows.filter(({ key }) => kindOf(key) === 'resource').map(({ key }) => key);
-  const subjects = new Map(
-    (await readSubjects(queryable, resources, { now })).map((each) => [each.key, each]),
-  );
+  const found = await readSubjects(queryable, resources, { now });
+  const subjects = new Map(found.map((each) => [each.key, each]));
   const make = createDocuments(format, now);
-  const documents = new Map(
-    rows.map(({ key, text }) => {
-      const subject = subjects.get(key);
-      return [key, make(key, subject ? (subject.resource as object) : JSON.parse(text), subject)];
-    }),
-  );
-  const end = next ?? Number.POSITIVE_INFINITY;
   return {
-    ranges: ranges
-      .filter(({ from }) => from < end)
-      .map((each) => ({ ...each, end: Math.min(each.end, end) })),
-    documents,
-    next,
+    ranges: cut(ranges, 0, next),
+    documents: new Map(rows.map(({ key, text }) => [key, make(key, text, subjects.get(key))])),
+    rest: cut(ranges, next, Number.POSITIVE_INFINITY),
   };
+}
+
+function cut(ranges: readonly KeyRange[], least: number, most: number): KeyRange[] {
+  return ranges
+    .map(({ from, end }) => ({ from: Math.max(from, least), end: Math.min(end, most) }))
+    .filter(({ from, end }) => from < end);
 }
 
 export interface DocumentDifference {
@@ -119,13 +102,7 @@ export interface DocumentDifference {
   document?: IndexDocument;
 }
 
-function allOf({ documents }: Part): DocumentDifference[] {
-  return Array.from(documents, ([key, document]) => ({ key, kind: 'missing', document }));
-}
-
-/** Compares digests. */
-async function findDifferences(client: OpenSearch, index: string, { ranges, documents }: Part) {
-  const held = await readDigests(client, index, ranges);
+function findDifferences(documents: Part['documents'], held: ReadonlyMap<number, number>) {
   const differences: DocumentDifference[] = [];
   for (const [key, document] of documents)
     if (held.get(key) !== document.digest) differences.push({ key, kind: 'missing', document });

@@ -2,7 +2,7 @@ import { LruCache } from '../../lru-cache.ts';
 import { type TextWord, textWords } from '../../rules/text/forms.ts';
 import { isKnown, type TextQuery } from '../../rules/text/rank.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
-import { farLookup, type Lookup, nearLookup } from '../text/match-words.ts';
+import { farLookup, type Lookup, type MatchedWord, nearLookup } from '../text/match-words.ts';
 import { type AskedText, weighWords } from '../text/read-words.ts';
 import type { OpenSearch } from './client.ts';
 import { wordsOf, writeBulk } from './indexes.ts';
@@ -68,16 +68,13 @@ async function readWords(
     find([...nearLookups, ...farLookups]),
     count([everyDocument, ...words.map(({ word }) => word)]),
   ]);
+  const asked: MatchedWord[] = words.map((word, index) => ({ ...word, near: near[index] ?? [] }));
   // The word itself was counted already.
-  const isGone = words.map(({ joins }, index) => {
-    const matches = (near[index] ?? []).map((match) => ({ ...match, documents: documentsOf(match.word) }));
-    return !joins && !isKnown(matches);
+  const gone = asked.filter(({ joins, near }) => {
+    return !joins && !isKnown(near.map((match) => ({ ...match, documents: documentsOf(match.word) })));
   });
-  const far = await find(words.filter((_, index) => isGone[index]).map((word) => farLookup(word, format)));
-  const matched = words.map((word, index) => ({
-    ...{ ...word, near: near[index] ?? [] },
-    ...(isGone[index] && { far: far.shift() ?? [] }),
-  }));
+  const far = await find(gone.map((word) => farLookup(word, format)));
+  const matched = asked.map((each) => ({ ...each, far: far[gone.indexOf(each)] }));
   await count(matched.flatMap((each) => [...each.near, ...(each.far ?? [])]).map(({ word }) => word));
   return weighWords(matched, documentsOf, documentsOf(everyDocument));
 }
@@ -92,14 +89,10 @@ function emptyCaches() {
 /** In the place of a word. */
 const everyDocument = '';
 
-async function findCandidates(
-  client: OpenSearch,
-  found: LruCache<string, Candidates>,
-  lookups: readonly Lookup[],
-): Promise<Candidates[]> {
+async function findCandidates(client: OpenSearch, found: WordCaches['found'], lookups: readonly Lookup[]) {
   const missing = lookups.filter(({ name }) => !found.find(name));
   const searches = missing.flatMap(({ words, hashes, range }) => [
-    { size: candidatesAtOnce, query: anyTerm({ key: words, hashes: hashes.map(String) }) },
+    { size: candidatesAtOnce, query: anyTerm(words, hashes.map(String)) },
     ...(range ? [searchRange(range)] : []),
   ]);
   const answers = await multiSearch(client, wordsOf(client.prefix), searches);
@@ -111,11 +104,7 @@ async function findCandidates(
   return lookups.map(({ name }) => found.find(name) ?? []);
 }
 
-async function countDocuments(
-  client: OpenSearch,
-  counts: LruCache<string, number>,
-  words: readonly string[],
-) {
+async function countDocuments(client: OpenSearch, counts: WordCaches['counts'], words: readonly string[]) {
   const missing = [...new Set(words)].filter((word) => counts.find(word) === undefined);
   for (let start = 0; start < missing.length; start += countedAtOnce) {
     const some = missing.slice(start, start + countedAtOnce);
@@ -130,10 +119,8 @@ async function countDocuments(
 
 type Candidates = ReturnType<Lookup['select']>;
 
-function anyTerm(terms: Record<string, readonly string[]>): object {
-  return {
-    bool: { should: Object.entries(terms).map(([field, values]) => ({ terms: { [field]: values } })) },
-  };
+function anyTerm(key: readonly string[], hashes: readonly string[]): object {
+  return { bool: { should: [{ terms: { key } }, { terms: { hashes } }] } };
 }
 
 function searchRange({ beginning, maxLength, most }: NonNullable<Lookup['range']>): object {
@@ -141,23 +128,15 @@ function searchRange({ beginning, maxLength, most }: NonNullable<Lookup['range']
   return { size: most, sort: [{ length: 'asc' }, { key: 'asc' }], query: { bool: { filter } } };
 }
 
-interface Answer {
-  error?: object;
-  hits: { total: { value: number }; hits?: { _id: string }[] };
-}
+type Answer = { error?: object; hits: { total: { value: number }; hits?: { _id: string }[] } };
 
 const asked = 'responses.error,responses.hits.total.value,responses.hits.hits._id';
 
-async function multiSearch(
-  client: OpenSearch,
-  index: string,
-  searches: readonly object[],
-): Promise<Answer[]> {
+async function multiSearch(client: OpenSearch, index: string, searches: readonly object[]) {
   if (searches.length === 0) return [];
   const body = searches.flatMap((search) => ['{}', JSON.stringify(search)]);
-  const { responses } = await client.ask<{ responses: Answer[] }>(`/${index}/_msearch?filter_path=${asked}`, {
-    body,
-  });
+  const path = `/${index}/_msearch?filter_path=${asked}`;
+  const { responses } = await client.ask<{ responses: Answer[] }>(path, { body });
   const failed = responses.find(({ error }) => error !== undefined);
   if (failed)
     throw new Error(`OpenSearch could not read words: ${JSON.stringify(failed.error).slice(0, 300)}`);

@@ -135,9 +135,8 @@ async function feed(context: FeedContext, tx: Transaction, state: State): Promis
     const ranges = catalogs.sort((a, b) => a - b).map(rangeOf);
     await sender.sendAll(tx, targets, ranges, { version: state.version });
     await refresh(client, targets);
-    await tx.query('delete from discovery.external_change where catalog_key = any ($1::bigint[])', [
-      catalogs,
-    ]);
+    const sent = 'delete from discovery.external_change where catalog_key = any ($1::bigint[])';
+    await tx.query(sent, [catalogs]);
     return true;
   }
   const { walked_up_to: from } = state;
@@ -204,7 +203,6 @@ async function walk(
   if (rest !== undefined) return;
   await refresh(client, [target]);
   if (building !== null) await switchIndex(client, building);
-  await tx.query('update discovery.external_index set name = $1, building = null, walk_since = null', [
-    target,
-  ]);
+  const done = 'update discovery.external_index set name = $1, building = null, walk_since = null';
+  await tx.query(done, [target]);
 }
