@@ -55,9 +55,8 @@ export function createFeed(context: FeedContext) {
     },
 
     async progress(): Promise<{ isBuilding: boolean; walkedUpTo: number }> {
-      const state = await database.first<Pick<State, 'building' | 'walked_up_to'>>(
-        'select building, walked_up_to from discovery.external_index',
-      );
+      const select = 'select building, walked_up_to from discovery.external_index';
+      const state = await database.first<Pick<State, 'building' | 'walked_up_to'>>(select);
       return { isBuilding: state?.building !== null, walkedUpTo: state?.walked_up_to ?? 0 };
     },
 
@@ -81,7 +80,7 @@ export function createFeed(context: FeedContext) {
            (select min(at) from discovery.change where merged = '{}' and (server is distinct from ${serverText} or ${isNewsTo('(select snapshot from discovery.external_index)')}))
          )) * 1000)::float8 end from discovery.external_index`,
       );
-      return lag === null ? undefined : (lag ?? undefined);
+      return lag ?? undefined;
     },
   };
 }
@@ -126,9 +125,8 @@ async function feed(context: FeedContext, tx: Transaction, state: State): Promis
     return true;
   }
   const targets = [name, building].filter((index) => index !== null);
-  const catalogs = await tx.column<number>(
-    `select catalog_key from discovery.external_change order by since limit ${catalogsAtOnce}`,
-  );
+  const oldest = `select catalog_key from discovery.external_change order by since limit ${catalogsAtOnce}`;
+  const catalogs = await tx.column<number>(oldest);
   if (catalogs.length > 0) {
     // What was sent before is compared, so it has to be visible.
     if (building !== null) await refresh(client, [building]);
@@ -146,9 +144,8 @@ async function feed(context: FeedContext, tx: Transaction, state: State): Promis
 
 /** Names the catalogs that have changed, whether by a transaction or by time. */
 async function queueChanges({ client, now }: FeedContext, tx: Transaction, state: State): Promise<void> {
-  const moment = await tx.one<{ snapshot: string; server: string }>(
-    `select pg_current_snapshot()::text as snapshot, ${serverText} as server`,
-  );
+  const select = `select pg_current_snapshot()::text as snapshot, ${serverText} as server`;
+  const moment = await tx.one<{ snapshot: string; server: string }>(select);
   const isKnown = state.snapshot !== null && state.server === moment.server && state.isComplete === true;
   const isAll =
     !isKnown ||
@@ -174,9 +171,8 @@ async function queueChanges({ client, now }: FeedContext, tx: Transaction, state
 
 /** Catalogs with documents that time has changed: an offer, or the catalog itself, has become valid or invalid. */
 async function findDue(client: OpenSearch, now: Date): Promise<number[]> {
-  const query = { range: { until: { lte: now.getTime() } } };
   const aggs = { due: { terms: { field: 'catalog', size: catalogsAtOnce } } };
-  const body = { size: 0, query, aggs };
+  const body = { size: 0, query: { range: { until: { lte: now.getTime() } } }, aggs };
   const path = `/${client.prefix}/_search?ignore_unavailable=true&request_cache=false`;
   const answer = await client.ask<{ aggregations?: { due: { buckets: { key: number }[] } } }>(path, { body });
   return answer.aggregations?.due.buckets.map(({ key }) => key) ?? [];
