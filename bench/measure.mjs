@@ -1,8 +1,8 @@
-// Side by side: ours and the yardstick alternate in one run, so that a noisy machine disturbs both alike.
+// Ours and the yardstick alternate in one run, so that a noisy machine affects both alike.
 
 /**
- * Runs both `repeat` times in turn; each returns a rate. Gives the medians and the median of the ratios of neighbours. What has run before, or takes
- * long, needs no warming up.
+ * Runs both `repeat` times in turn; each returns a rate. Returns the medians, and the median of the ratios of neighbours. Work that has run before,
+ * or takes long, needs no warm-up.
  */
 export async function sideBySide({ repeat, ours, yardstick, isWarm = false }) {
   if (!isWarm) {
@@ -36,7 +36,7 @@ export function quantile(numbers, percentile) {
   return sorted[Math.min(sorted.length - 1, Math.floor((sorted.length * percentile) / 100))];
 }
 
-/** How many times per second `work` finishes when `concurrency` of them run at once, for `seconds`. */
+/** How many times per second `work` finishes, with `concurrency` at once, for `seconds`. */
 export async function ratePerSecond(work, { concurrency, seconds }) {
   const end = performance.now() + seconds * 1000;
   const start = performance.now();

@@ -1,6 +1,7 @@
 // npm run bench [-- scenario…] [--json FILE] [--repeat N] [--size RESOURCES] [--data stations|products|DIR] [--without-opensearch]
-// Runs the scenarios (all of bench/scenarios by default), prints each row as it comes and all in a table, and writes rows {scenario, value, unit, against, ratio}.
-// Each scenario measures itself and its yardstick alternately in this one run; the table shows medians.
+// Runs the scenarios (by default all of bench/scenarios), prints each row at once and all rows as a table, and writes rows {scenario, value, unit,
+// against, ratio}.
+// Each scenario alternates with its yardstick in the same run; the table shows medians.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 

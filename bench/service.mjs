@@ -1,5 +1,5 @@
-// A registry and a catalog service, or another role, in a process of their own, on an embedded PostgreSQL of their own, and participants played by the
-// benchmark. BENCH_DATABASE_URL names a server to use instead, where each service gets a database that is dropped afterwards.
+// A registry and a catalog service, or another role, in a separate process with a separate embedded PostgreSQL, and participants played by the
+// benchmark. BENCH_DATABASE_URL names a server to use instead; each service gets a database there, which is dropped afterwards.
 import { fork } from 'node:child_process';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,13 +17,16 @@ import { openDatabase } from '../dist/storage/database.js';
 import { startEmbeddedPostgres } from '../dist/storage/embedded/postgres.js';
 import { registerParticipant } from '../dist/storage/registry/participants.js';
 
-/** The embedded server is set up for a small machine and a quick recovery; this is how one is tuned that holds a million resources, for us and for yardsticks alike. */
+/** The embedded server is tuned for a small machine and quick recovery; these settings suit a million resources, for us and for yardsticks alike. */
 const serverSettings = { shared_buffers: '1GB', max_wal_size: '4GB', checkpoint_timeout: '15min' };
 const registryName = 'subscribers.beckn.one';
 
-/** `settings` are environment variables of the service, or made from its addresses. `prepare` fills the database before the service starts. `postgres` is one that is there already (openPostgres), and stays. */
+/**
+ * `settings` are environment variables of the service, or a function of its addresses that returns them. `prepare` fills the database before the
+ * service starts. `postgres` is an existing server (openPostgres), which is not stopped.
+ */
 export async function startService(options = {}) {
-  /** Ends each started thing, the last one first. */
+  /** Close what was started, the last one first. */
   const closers = [];
   const close = async () => {
     for (const end of closers.splice(0).reverse()) await end();
@@ -101,18 +104,18 @@ async function start({ settings = {}, prepare = async () => {}, postgres: given 
         discoveryService: discoveryUrl,
       };
     },
-    /** `to` is whom it sends its requests to; one that `ignoresCallbacks` acknowledges them unread. */
+    /** `to` is the address that it sends requests to; with `ignoresCallbacks` it acknowledges callbacks unread. */
     async participant(name, { to = catalogUrl, ignoresCallbacks = false } = {}) {
       const participant = await startParticipant(`${name}.bench`, database, { to, ignoresCallbacks });
       atEnd(() => participant.close());
       return participant;
     },
-    /** By how many bytes the service's memory grew at most during the work. */
+    /** The largest growth of the service's memory during the work, in bytes. */
     async addedMemory(work) {
       const { start, peak } = await watchMemory(child, work);
       return peak - start;
     },
-    /** How many bytes it had at the start, in the middle, at the end and at most. */
+    /** Its memory at the start, in the middle, at the end and at most, in bytes. */
     watchMemory: (work) => watchMemory(child, work),
   };
 }
@@ -160,7 +163,7 @@ async function watchMemory(child, work) {
   return memory;
 }
 
-/** Signs requests, acknowledges what it receives, and hands it to whoever waits for its messageId. */
+/** Signs requests, acknowledges what it receives, and passes each message to the code that waits for its messageId. */
 async function startParticipant(id, database, { to, ignoresCallbacks }) {
   const seed = generateSeed();
   const key = { subscriberId: id, recordId: 'key-1', privateKey: privateKeyFromSeed(seed) };
@@ -179,7 +182,7 @@ async function startParticipant(id, database, { to, ignoresCallbacks }) {
   await new Promise((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${server.address().port}`;
   await register(database, { id, url, seed });
-  /** A signed request, to be sent later: making it is not always to be measured. */
+  /** A signed request to send later, so that signing need not be measured. */
   function prepare(action, message, side = 'bap') {
     const messageId = randomUUID();
     const context = {
@@ -197,13 +200,13 @@ async function startParticipant(id, database, { to, ignoresCallbacks }) {
     return { action, body, authorization: signRequest(key, body, { now: new Date() }), callback };
   }
 
-  /** Resolves with the answer as soon as it begins, whatever it is. */
+  /** Resolves with the answer as soon as it begins, whatever its status. */
   function tryPost({ action, body, authorization }) {
-    // Not fetch, which takes a millisecond of the processor that the service needs.
+    // Not fetch, which takes a millisecond of processor time that the service needs.
     return ask(`${to}${action.path}`, { method: 'POST', headers: { authorization }, body });
   }
 
-  /** `callback` is what comes later, if the action has one. */
+  /** `callback` resolves later, if the action has one. */
   async function post(request) {
     const response = await tryPost(request);
     if (response.statusCode !== 200)

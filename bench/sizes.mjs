@@ -1,4 +1,4 @@
-// How much a scenario does: as much as is worth measuring, or, with BENCH_MINIATURE=1, as little as shows that it still runs.
+// The size of a scenario: large enough to measure, or, with BENCH_MINIATURE=1, just enough to show that it still runs.
 
 const isMiniature = process.env.BENCH_MINIATURE === '1';
 
@@ -7,7 +7,7 @@ export function chooseSizes({ whole, miniature }) {
   return isMiniature ? miniature : whole;
 }
 
-/** A size that the environment may set. */
+/** A size that the environment may override. */
 export function sizeFrom(variable, usual) {
   return Number(process.env[variable] ?? usual);
 }

@@ -1,6 +1,6 @@
 #!/bin/sh
-# sh backup.sh DATA BACKUPS: one backup of the database that the variables of PostgreSQL name (PGHOST, PGUSER, …) and of the directory DATA, into a new directory
-# of BACKUPS. Deletes backups that are older than BACKUP_DAYS days. To restore:
+# sh backup.sh DATA BACKUPS: backs up the database in the variables of PostgreSQL (PGHOST, PGUSER, …) and the directory DATA into a new directory of
+# BACKUPS, and deletes backups that are older than BACKUP_DAYS days. To restore:
 #   pg_restore --no-owner --dbname=signpost BACKUP/database.dump      into an empty database
 #   tar -xzf BACKUP/data.tar.gz -C DATA
 #   signpost restore                                                  notifies other services before the roles start
@@ -9,7 +9,7 @@ umask 077
 data=$1 backups=$2
 name=$(date -u +%Y-%m-%dT%H%M%SZ)
 
-# A backup has its name only when it is complete.
+# A backup gets its final name when it is complete.
 rm -rf "$backups"/*.part
 mkdir "$backups/$name.part"
 pg_dump --format=custom --file="$backups/$name.part/database.dump"

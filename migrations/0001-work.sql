@@ -1,37 +1,37 @@
--- Schema work: what every role shares. Requests that were answered, callbacks on their way, requests that wait for a callback.
+-- Schema work: tables shared by all roles. Answered requests, callbacks on their way, requests that wait for a callback.
 -- (The migrator makes work.migration itself: src/storage/migrate.ts.)
 --
 -- Due work. In every schema, a table of due work has these columns (src/storage/work/leases.ts):
 --   due_at        when the row is worked on next; null: nothing to do
---   lease_token   the lease of the process that works on the row; null: nobody does
---   leased_until  when that lease ends; another process may take the row then
---   attempts      how often the row was taken since this was last set to 0
--- and an index on due_at, led by the columns that claims select and group by. The index on leased_until finds leases that a jump of the clock has
--- made too long (src/storage/work/pull-forward.ts).
+--   lease_token   the lease of the process that works on the row; null: no process does
+--   leased_until  when that lease ends; another process may claim the row then
+--   attempts      how often the row was claimed since this was last set to 0
+-- and an index on due_at, led by the columns that claims select and group by. The index on leased_until finds leases that a clock jump has made too
+-- long (src/storage/work/pull-forward.ts).
 
 create schema if not exists work;
 
--- Requests that were accepted, with the answer they got. The same request again gets the same answer, and its work is not done twice.
+-- Accepted requests, with their answers. A repeated request gets the same answer, and its work is not repeated.
 create table work.request (
   id bigint generated always as identity primary key,
   key bytea not null unique,       -- SHA-256 of role, identity, method, url, action and message_id: a url may be longer than an index entry
   role text not null,              -- the role that received it
   identity text not null,          -- who signed it
   method text not null,            -- HTTP method
-  url text not null,               -- path, with the part of the query that counts
+  url text not null,               -- path, with the relevant part of the query
   action text not null,            -- as in context.action
   message_id text not null,
-  digest text not null,            -- of the raw body: another body under the same key is refused
+  digest text not null,            -- of the raw body: a different body under the same key is refused
   status integer not null,         -- HTTP status of the answer
   body text not null,              -- the answer
-  expires timestamptz not null,    -- when the last signature under which it came expires
-  open boolean not null            -- its work is not done: it is remembered even after its signature has expired
+  expires timestamptz not null,    -- when the last signature of this request expires
+  open boolean not null            -- its work is not done: it is kept even after its signature has expired
 );
 create index request_forgettable on work.request (expires) where not open;
--- A signature of a request without body covers neither method nor url, so its other uses are found by message_id.
+-- A signature of a request without body covers neither method nor url, so message_id finds its other uses.
 create index request_without_body on work.request (message_id) where method <> 'POST';
 
--- Callbacks: promised with an ACK, and sent with the same bytes until they are delivered. Due work.
+-- Callbacks: promised with an ACK, and sent with the same bytes until delivered. Due work.
 create table work.callback (
   id bigint generated always as identity primary key,
   role text not null,               -- the role that sends it
@@ -44,14 +44,14 @@ create table work.callback (
   request_signature text not null,  -- signature of the request that this answers: the signature of the callback covers it
   request_id bigint references work.request on delete set null,
   traceparent text,                 -- W3C trace context; null: not traced
-  truncated integer,                -- an on_discover that was cut: resources in it, for a header; null: it is whole, or its request paged
+  truncated integer,                -- resources in a truncated on_discover, for a header; null: it is complete, or its request used paging
   created_at timestamptz not null default now(),
-  give_up_at timestamptz not null,  -- it is parked if it has not been delivered by then
+  give_up_at timestamptz not null,  -- if it is not delivered by then, it is parked
   state text not null default 'open' check (state in ('open', 'delivered', 'refused', 'parked', 'skipped')),
   form text,                        -- form of the body that was sent last: full or strict; null: nothing was sent
-  parts jsonb,                      -- how far its parts have come, if the receiver accepts it only in parts (src/rules/strict-parts.ts)
+  parts jsonb,                      -- its progress in parts, if the receiver accepts it only in parts (src/rules/strict-parts.ts)
   last_status integer,              -- HTTP status of the last attempt
-  last_error text,                  -- what went wrong with it
+  last_error text,                  -- its error
   history jsonb,                    -- its last requests with their answers (src/storage/work/history.ts); null: it has not failed
   settled_at timestamptz,           -- when it left the state open
   due_at timestamptz,
@@ -59,7 +59,7 @@ create table work.callback (
   leased_until timestamptz,
   attempts integer not null default 0
 );
--- A callback is sent a moment after it is stored, and its body is emptied then: compressing it would take longer than storing it.
+-- A callback is sent right after it is stored, and its body is emptied then: compression would take longer than storing it.
 alter table work.callback alter column body set storage external;
 create index callback_due on work.callback (role, due_at) where due_at is not null;
 create index callback_due_by_receiver on work.callback (role, receiver, due_at) where due_at is not null;
@@ -69,28 +69,28 @@ create index callback_by_state on work.callback (state, id);
 create index callback_parked on work.callback (id) where state in ('refused', 'parked');
 create index callback_parked_by_receiver on work.callback (receiver, id) where state in ('refused', 'parked');
 
--- Which forms a receiver accepts instead of the usual one (src/delivery/receiver-forms.ts), so that every process begins with them.
+-- The forms that a receiver accepts instead of the usual one (src/delivery/receiver-forms.ts), so that every new process knows them.
 create table work.receiver_form (
   receiver text not null,       -- identity
   form text not null check (form in ('plain', 'strict')), -- plain: callbacks with a three-line signature; strict: messages in strict form
-  until timestamptz not null,   -- from then on the usual form is tried first again
+  until timestamptz not null,   -- after this, the usual form is tried first again
   primary key (receiver, form)
 );
 create index receiver_form_until on work.receiver_form (until);
 
--- Requests that were sent and whose callback has not come: any process may accept it, also after a restart.
+-- Sent requests without a callback yet: any process may accept it, also after a restart.
 create table work.sent_request (
   role text not null,           -- the role that sent it
   message_id text not null,
   action text not null,
   digest text not null,         -- of the raw body: a callback repeats it
-  signatures text[] not null,   -- how a callback may name the request: of each attempt, the text of the signature and the Authorization header
-  expires timestamptz not null, -- its callback is accepted until then
+  signatures text[] not null,   -- how a callback may name the request: for each attempt, the text of the signature and the Authorization header
+  expires timestamptz not null, -- its callback is accepted until this time
   primary key (role, message_id)
 );
 create index sent_request_forgettable on work.sent_request (expires);
 
--- Callbacks that were accepted: the same callback again does nothing. They are deleted with the request that they answer.
+-- Accepted callbacks: a repeated callback has no effect. They are deleted with the request that they answer.
 create table work.taken_callback (
   role text not null,
   message_id text not null,
@@ -101,8 +101,8 @@ create table work.taken_callback (
   foreign key (role, message_id) references work.sent_request on delete cascade
 );
 
--- Signing keys of running roles that the registry does not have. Each process writes its own whenever it looks at the registry, and deletes the row
--- once the key is registered. A row that was not written for two minutes belongs to a process that has ended.
+-- Signing keys of running roles that the registry lacks. Each process writes its own key whenever it checks the registry, and deletes the row once
+-- the key is registered. A row that was not written for two minutes belongs to a process that has ended.
 create table work.unregistered_key (
   role text not null,
   subscriber_id text not null,
@@ -114,7 +114,7 @@ create table work.unregistered_key (
   primary key (role, subscriber_id, record_id, public_key)
 );
 
--- One row. The process that moves its due time does the housekeeping of the database (src/housekeeping.ts).
+-- One row. The process that moves its due time does the housekeeping (src/housekeeping.ts).
 create table work.housekeeping (
   only_row boolean primary key default true check (only_row),
   due_at timestamptz not null default now()

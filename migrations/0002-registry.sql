@@ -6,11 +6,11 @@ create schema if not exists registry;
 create table registry.participant (
   namespace text not null,      -- a domain
   registry_name text not null,
-  subscriber_id text not null,  -- details.subscriber_id of its records: the bare domain if registry_name is the default one
+  subscriber_id text not null,  -- details.subscriber_id of its records: the bare domain for the default registry_name
   url text,                     -- its base address: callbacks and pushes go there
   type text,                    -- BAP, BPP, ...
   domain text,                  -- domain of commerce
-  countries text[],             -- where it does business; null: not given
+  countries text[],             -- where it does business; null: unspecified
   catalog_index_urls text[] not null default '{}', -- meta.catalog_index_urls: where crawlers find its catalogs
   primary key (namespace, registry_name)
 );
@@ -22,8 +22,8 @@ create table registry.signing_key (
   record_id text not null,      -- name of the key
   public_key text not null,     -- Ed25519, as it was registered
   state text not null check (state in ('draft', 'live', 'suspended', 'revoked', 'expired')),
-  valid_from timestamptz,       -- null: always
-  valid_until timestamptz,      -- null: for ever
+  valid_from timestamptz,       -- null: unlimited
+  valid_until timestamptz,      -- null: unlimited
   ttl_seconds integer not null check (ttl_seconds >= 0), -- how long readers may cache the record
   created_at timestamptz not null default now(),
   primary key (namespace, registry_name, record_id),
@@ -39,7 +39,7 @@ create table registry.membership (
 );
 create index membership_of_network on registry.membership (network_id);
 
--- The records as they are now.
+-- The current records.
 create view registry.current_record as
   select k.namespace, k.registry_name, k.record_id, p.subscriber_id, p.url, p.type, p.domain, p.countries, k.public_key, k.state,
          k.valid_from, k.valid_until, k.ttl_seconds, p.catalog_index_urls,
@@ -49,8 +49,8 @@ create view registry.current_record as
          k.created_at
     from registry.signing_key k join registry.participant p using (namespace, registry_name);
 
--- The records as they were (DeDi: /versions and as_on). A record is a signing key together with its participant and the networks of that
--- participant, so a change in any of the three tables makes a new version of every record that reads differently afterwards.
+-- Earlier versions of the records (DeDi: /versions and as_on). A record is a signing key with its participant and the participant's networks, so a
+-- change in any of the three tables makes a new version of every record that changes.
 create table registry.record_version (
   namespace text not null,
   registry_name text not null,
@@ -69,7 +69,7 @@ create table registry.record_version (
   network_memberships text[] not null, -- network ids, sorted
   created_at timestamptz not null,     -- of the key
   version integer not null,            -- counts from 1 without gaps
-  recorded_at timestamptz not null,    -- in whole milliseconds, as answers show it: as_on with that time finds this version
+  recorded_at timestamptz not null,    -- in whole milliseconds, as in answers: as_on with that time finds this version
   primary key (namespace, registry_name, record_id, version),
   foreign key (namespace, registry_name) references registry.participant on delete cascade
 );
@@ -81,7 +81,7 @@ declare
   changed record;
 begin
   if tg_op = 'DELETE' then changed := old; else changed := new; end if;
-  -- One writer at a time: versions have one order, and each sees what the transaction before it changed.
+  -- One writer at a time, so that versions have one order, and each includes the changes of earlier transactions.
   perform from registry.participant p
     where p.namespace = changed.namespace and p.registry_name = changed.registry_name for no key update;
   insert into registry.record_version
@@ -104,7 +104,7 @@ begin
   return null;
 end $$;
 
--- At commit: several changes of one transaction are one version.
+-- At commit, so that several changes in one transaction make one version.
 create constraint trigger keep_versions after insert or update on registry.participant
   deferrable initially deferred for each row execute function registry.keep_versions();
 create constraint trigger keep_versions after insert or update on registry.signing_key

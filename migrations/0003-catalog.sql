@@ -1,5 +1,5 @@
--- Schema catalog: the catalog service. Who subscribes, what was submitted, which catalogs are current, and what was pushed to whom.
--- Documents are kept as `json`, the text as it was rendered once: it leaves the service without being parsed again.
+-- Schema catalog: the catalog service. Subscriptions, submissions, current catalogs, and pushes.
+-- Documents have the type `json`, the text as it was first rendered: they are served without parsing.
 -- due_at, lease_token, leased_until and attempts: due work, see 0001-work.sql. Versions are those of catalog.catalog.
 
 create schema if not exists catalog;
@@ -12,7 +12,7 @@ create table catalog.subscription (
   status text not null check (status in ('ACTIVE', 'INACTIVE')),
   network_ids text[] not null,  -- empty: every network
   schema_types text[] not null, -- empty: every type
-  schema_ids text[] not null default '{}', -- all of their names, by which catalogs are matched
+  schema_ids text[] not null default '{}', -- all names of these types, for matching with catalogs
   created_at timestamptz not null,
   updated_at timestamptz not null
 );
@@ -21,8 +21,8 @@ create index subscription_active on catalog.subscription (owner) where status = 
 
 -- Submissions.
 
--- The submissions of a publisher are processed one after the other, so the lane is the due work, not the submission. Accepting a submission locks
--- the row of its lane first: the ids within a lane rise in the order of acceptance.
+-- The submissions of a publisher are processed one after another, so the lane is the due work, not the submission. Accepting a submission first locks
+-- the row of its lane, so ids within a lane rise in the order of acceptance.
 create table catalog.lane (
   id bigint generated always as identity primary key,
   publisher text not null unique, -- identity
@@ -37,33 +37,33 @@ create index lane_in_work on catalog.lane (leased_until) where leased_until is n
 create table catalog.submission (
   id bigint generated always as identity primary key,
   publisher text not null,             -- identity
-  record_subscriber_id text not null,  -- subscriber_id of the registry record that the request was verified with
+  record_subscriber_id text not null,  -- subscriber_id of the registry record that verified the request
   network_memberships text[] not null default '{}', -- of the same record
   message_id text not null,
   accepted_at timestamptz not null,
   context json not null,               -- of the request
-  body bytea,                          -- the raw body as it was signed; null once the submission is done
+  body bytea,                          -- the raw signed body; null once the submission is done
   digest text not null,                -- of the raw body
   request_signature text not null,     -- the signature of on_publish covers it
   request_id bigint,                   -- work.request
   callback_url text not null,          -- where on_publish goes
   traceparent text,                    -- W3C trace context; null: not traced
-  done_at timestamptz                  -- null: it is still to be processed
+  done_at timestamptz                  -- null: not processed yet
 );
--- The body is gone within seconds: compressing it would cost more than writing it.
+-- The body is deleted within seconds: compression would cost more than writing it.
 alter table catalog.submission alter column body set storage external;
--- For housekeeping. Rows are done about in the order in which they came, so a few bytes per page are enough.
+-- For housekeeping. Rows are done roughly in the order of their arrival, so a few bytes per page are enough.
 create index submission_done on catalog.submission using brin (done_at);
 create index submission_open on catalog.submission (publisher, id) where done_at is null;
 
--- One result per submitted catalog, written in the transaction that applied it: processing that starts again skips catalogs that have a result.
+-- One result per submitted catalog, written in the transaction that applied it: a restart of the processing skips catalogs with a result.
 create table catalog.submission_result (
   submission_id bigint not null references catalog.submission on delete cascade,
   position integer not null,    -- of the catalog in the message, from 0
   catalog_id text not null,
   result json not null,         -- as on_publish reports it
-  inherited_bytes bigint not null default 0, -- what the catalog inherits, or would have inherited: bytes of templates, as in catalog.catalog
-  warnings json,                -- what the publisher should know although it is no error (src/catalog/find-warnings.ts); null: nothing
+  inherited_bytes bigint not null default 0, -- bytes of templates that the catalog inherits, or would have inherited, as in catalog.catalog
+  warnings json,                -- probable mistakes that are not errors (src/catalog/find-warnings.ts); null: none
   primary key (submission_id, position)
 );
 create index submission_result_of_catalog on catalog.submission_result (catalog_id, submission_id);
@@ -76,16 +76,16 @@ create table catalog.catalog (
   owner text,                       -- identity of the publisher; null once an operator has released the id: the next publisher becomes its owner
   type text not null check (type in ('REGULAR', 'MASTER')),
   visible_to text[] not null,       -- networks
-  version integer not null,         -- rises by one with every change of what leaves the service
+  version integer not null,         -- rises by one with every change of the served content
   full_version integer not null,    -- the last version that removed something: a subscriber that acknowledged an older one needs the whole catalog
   members json not null,            -- the catalog-level members (id, descriptor, provider, bppId, bppUri, isActive, validity) as published
-  head json not null,               -- the same as they leave the service: with bppId and bppUri even if the publisher gave none
+  head json not null,               -- the same as served: with bppId and bppUri even if the publisher gave none
   is_active boolean not null,
   resource_count integer not null,
   offer_count integer not null,
   schema_uses jsonb not null,       -- how many resources, offers and considerations use each schema type (context, and context#Type)
   schema_types text[] not null,     -- the names in schema_uses
-  inherited_bytes bigint not null default 0, -- bytes of the templates that its resources inherit, counted for each resource
+  inherited_bytes bigint not null default 0, -- bytes of the templates that its resources inherit, counted per resource
   traceparent text,                 -- trace of the publish that changed it last: pushes continue it
   published_at timestamptz not null, -- first publish
   updated_at timestamptz not null   -- last change
@@ -100,12 +100,12 @@ create table catalog.resource (
   catalog_key bigint not null,
   id text not null,
   own json not null,                -- as published
-  assembled json,                   -- as it leaves the service; null: nothing is inherited, so it is the same
-  directive json,                   -- what it extends and as which variant, as published; null: nothing
+  assembled json,                   -- as served; null: the same as published, because nothing is inherited
+  directive json,                   -- the template that it extends and the variant, as published; null: none
   master_key bigint,                -- the MASTER catalog that it extends a template of
   master_resource_id text,          -- the template
-  master_version integer,           -- version of the MASTER catalog that it was assembled with
-  edition bigint,                   -- of the template as it was inherited last: catalog.inherited
+  master_version integer,           -- version of the MASTER catalog that was used to assemble it
+  edition bigint,                   -- of the template when it was last inherited: catalog.inherited
   is_template boolean not null default false, -- a resource of a MASTER catalog that others may extend
   template_bytes integer,           -- length of its JSON text, if it is a template
   changed_version integer not null, -- version of its catalog in which it changed last
@@ -114,18 +114,18 @@ create table catalog.resource (
 create index resource_changed on catalog.resource (catalog_key, changed_version, id);
 create index resource_template on catalog.resource (id) where is_template;
 create index resource_dependent on catalog.resource (master_key, master_version, catalog_key) where master_key is not null;
--- Which resource of a catalog is a variant. Hashed, because its names may be longer than an index entry.
+-- The variants among the resources of a catalog. Hashed, because their names may be longer than an index entry.
 create index resource_variant on catalog.resource (
   catalog_key, md5(md5(master_resource_id) || md5(directive -> 'variant' ->> 'type') || md5(directive -> 'variant' ->> 'id'))
 ) where directive -> 'variant' is not null;
 
--- Templates as the resources of a catalog inherited them last: stored once for each catalog, however many of its resources inherit them. They are kept,
--- because the master may change or drop them.
+-- Templates as a catalog's resources last inherited them: stored once per catalog, however many of its resources inherit them, and kept because the
+-- master may change or drop them.
 create table catalog.inherited (
   catalog_key bigint not null,      -- the catalog that inherits
   master_key bigint not null,
   master_resource_id text not null, -- the template
-  edition bigint not null,          -- version of the MASTER catalog in which the template changed last
+  edition bigint not null,          -- version of the MASTER catalog in which the template last changed
   bytes integer not null,           -- length of the JSON text
   uses integer not null,            -- resources of the catalog that inherit it
   template json not null,
@@ -153,15 +153,15 @@ create table catalog.rebuild (
 create index rebuild_due on catalog.rebuild (due_at) where due_at is not null;
 create index rebuild_in_work on catalog.rebuild (leased_until) where leased_until is not null;
 
--- The log of changes. A change commits together with its row here, still without a number. Committed rows are numbered afterwards, one numbering at
--- a time, and readers see only numbered rows: a reader that has read up to a number has missed nothing below it.
+-- The log of changes. A change commits together with its row here, which has no number at first. Committed rows are numbered afterwards, by one
+-- process at a time, and readers only see numbered rows: a reader at a number has missed nothing below it.
 create table catalog.change_log (
   id bigint generated always as identity primary key,
   seq bigint unique,                -- the number, without gaps; null: not numbered yet
   catalog_key bigint not null,
   version integer not null,         -- of the catalog, after the change
   publisher text not null,          -- identity
-  submission_id bigint,             -- null: no publish caused it, but for example a new version of a MASTER catalog
+  submission_id bigint,             -- null: not caused by a publish, but for example by a new version of a MASTER catalog
   kind text not null,               -- published in full, merged or reassembled
   at timestamptz not null,
   details json not null             -- counts of what was inserted, updated and removed
@@ -178,7 +178,7 @@ create table catalog.push_cursor (
 );
 insert into catalog.push_cursor (seq) values (0);
 
--- Subscribers that are pushed to. One process at a time serves a subscriber, several catalogs at once, so the lane is the due work, not the push.
+-- Subscribers that receive pushes. One process at a time serves a subscriber, with several catalogs at once, so the lane is the due work, not the push.
 create table catalog.push_lane (
   id bigint generated always as identity primary key,
   subscriber text not null unique, -- identity
@@ -187,34 +187,34 @@ create table catalog.push_lane (
   leased_until timestamptz,
   attempts integer not null default 0
 );
--- With the rows that are not due: gauges look at subscribers in the order of their next push, and then at those without one.
+-- Includes rows that are not due: gauges read subscribers in the order of their next push, and then those without one.
 create index push_lane_due on catalog.push_lane (due_at);
 create index push_lane_in_work on catalog.push_lane (leased_until) where leased_until is not null;
 
--- What each subscriber has acknowledged of each catalog. A push is computed from this row and the current catalog.
+-- The versions that each subscriber has acknowledged. A push is computed from this row and the current catalog.
 create table catalog.push (
   id bigint generated always as identity primary key,
   subscriber text not null,         -- identity
   catalog_key bigint not null references catalog.catalog on delete cascade,
-  wanted_version integer not null,  -- the version that was current when a push was last called for: a push of an older one is not the last
+  wanted_version integer not null,  -- the current version when a push was last requested: a push of an older one is not the last
   acknowledged_version integer,     -- null: none
   needs_full boolean not null default true,  -- the next push must carry the whole catalog: it is the first, or the last was refused, answered with 202 or not answered
-  in_flight boolean not null default false,  -- set before a push leaves, cleared when one is acknowledged: if it is found set, nobody knows whether the push arrived
+  in_flight boolean not null default false,  -- set before a push is sent, cleared when one is acknowledged: if a process finds it set, the push may or may not have arrived
   withdrawn boolean not null default false,  -- the deactivating push was acknowledged: nothing is sent until the catalog matches again
-  told_networks text[] not null default '{}', -- networks that the last acknowledged push named: a withdrawal names them if none is left
+  told_networks text[] not null default '{}', -- networks in the last acknowledged push: a withdrawal names them if none is left
   form text,                        -- form of the last push: full or strict; null: nothing was pushed
-  part_bytes integer,               -- largest body that the subscriber accepts, learned from 413 answers; null: the usual limit
+  part_bytes integer,               -- largest body that the subscriber accepts, from its 413 answers; null: the usual limit
   state text not null default 'pending' check (state in ('pending', 'acknowledged', 'withdrawn', 'parked', 'no endpoint', 'skipped')),
   sent_timestamp timestamptz,       -- context.timestamp of the last push: the next one is later
   last_status integer,              -- HTTP status of the last attempt
-  last_error text,                  -- what went wrong with it
+  last_error text,                  -- its error
   history jsonb,                    -- the last requests with their answers (src/storage/work/history.ts); null: none has failed
   attempts integer not null default 0, -- failures in a row; a parked push keeps them
   failing_since timestamptz,        -- the first of them
-  rest_until timestamptz,           -- the subscriber asked not to be tried before then (Retry-After): not even a new version makes the push due earlier
-  due_at timestamptz,               -- when it is tried next; a push that is under way stays due
+  rest_until timestamptz,           -- the subscriber asked for no attempt before then (Retry-After): even a new version does not make the push due earlier
+  due_at timestamptz,               -- the next attempt; a push that is under way stays due
   unique (subscriber, catalog_key)
-) with (fillfactor = 60);           -- room for the next version of a row on its page
+) with (fillfactor = 60);           -- leaves space for the next version of a row on its page
 create index push_due on catalog.push (subscriber, due_at) where due_at is not null;
 create index push_of_catalog on catalog.push (catalog_key);
 create index push_parked on catalog.push (subscriber, catalog_key) where state in ('parked', 'no endpoint');
@@ -222,12 +222,12 @@ create index push_withdrawn on catalog.push (sent_timestamp) where state = 'with
 
 -- Pulls.
 
--- Pulls that were acknowledged and not answered yet. A row is deleted when its on_pull is queued.
+-- Acknowledged pulls without an answer yet. A row is deleted when its on_pull is queued.
 create table catalog.pull (
   id bigint generated always as identity primary key,
   owner text not null,              -- identity of the subscriber
   subscription_id uuid not null,
-  page_limit integer not null,      -- most catalogs on the page
+  page_limit integer not null,      -- maximum number of catalogs on the page
   page_offset bigint not null,      -- catalogs before the page
   context json not null,            -- of the request
   digest text not null,             -- of its raw body
@@ -243,7 +243,7 @@ create index pull_due on catalog.pull (due_at) where due_at is not null;
 create index pull_of_owner on catalog.pull (owner, due_at);
 create index pull_in_work on catalog.pull (leased_until) where leased_until is not null;
 
--- Answers to pulls that are downloaded, because they are too large for a callback. In pieces: any process can serve them, and none holds one in memory.
+-- Answers to pulls that are too large for a callback and are downloaded. In pieces, so that any process can serve them without holding a whole one in memory.
 create table catalog.download (
   id uuid primary key,
   owner text not null,              -- identity of the subscriber, the only one that may download it
@@ -254,7 +254,7 @@ create table catalog.download (
 create index download_expiry on catalog.download (expires_at);
 create table catalog.download_piece (
   download_id uuid not null references catalog.download on delete cascade,
-  position integer not null,        -- from 0; each piece but the last has the same size
+  position integer not null,        -- from 0; all pieces but the last have the same size
   bytes bytea not null,             -- compressed (gzip)
   primary key (download_id, position)
 );

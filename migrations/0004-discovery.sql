@@ -1,4 +1,5 @@
--- Schema discovery: the catalogs that the discovery service serves, and the index that finds them (docs/index-format.md). The feeds and the crawler that bring the catalogs are in 0005-discovery-sources.sql.
+-- Schema discovery: the catalogs of the discovery service, and the index that finds them (docs/index-format.md). The feeds and the crawler that bring
+-- the catalogs are in 0005-discovery-sources.sql.
 
 -- Boxes of geometries.
 create extension if not exists cube;
@@ -7,11 +8,11 @@ create schema if not exists discovery;
 
 -- Catalogs and documents.
 --
--- All documents share one space of keys: catalog.key * 2^26 is the catalog itself, its head (with its provider); the next 2^25 - 1 keys are its
--- resources, the 2^25 above them its offers. So every index below is ordered by catalog, a key alone says which catalog it belongs to and of what
--- kind the document is, and all documents of a catalog are a range.
+-- All documents share one key space: catalog.key * 2^26 is the catalog itself, its head (with its provider); the next 2^25 - 1 keys are its
+-- resources, the 2^25 above them its offers. So every index below is sorted by catalog, a key alone identifies the catalog and the kind of the
+-- document, and all documents of a catalog are a range.
 
--- A catalog takes the next key; when all are used up, it takes one that another catalog has left.
+-- A catalog gets the next key; when all are used up, it gets the key of a removed catalog.
 create sequence discovery.catalog_number;
 -- Where the last free key was found.
 create sequence discovery.free_catalog_number minvalue 0 start 0;
@@ -22,7 +23,7 @@ declare
   place bigint;
 begin
   if taken <= last then return taken; end if;
-  -- Two transactions must not find the same key.
+  -- Two transactions must not find the same free key.
   perform pg_advisory_xact_lock(hashtextextended('keys of catalogs that are free', 0));
   select last_value into place from discovery.free_catalog_number;
   for round in 1..2 loop
@@ -45,13 +46,13 @@ end $$;
 
 create table discovery.catalog (
   key bigint primary key default discovery.next_catalog_key() check (key < 134217728), -- 2^27
-  source text not null,             -- where it came from: 'service:<identity>' of a catalog service, or 'node' if it was crawled
+  source text not null,             -- its source: 'service:<identity>' of a catalog service, or 'node' if it was crawled
   owner text not null,              -- identity of the provider node that published it
   id text not null,
   type text not null check (type in ('REGULAR', 'MASTER')),
-  head json not null,               -- the catalog-level members as they are served, with the provider
+  head json not null,               -- the catalog-level members as served, with the provider
   head_digest bigint not null,      -- of the text of the head: writing the same head again changes nothing
-  provider_id text not null,        -- '' while only the row exists and no content was applied
+  provider_id text not null,        -- '' while the row has no content yet
   networks text[] not null default '{}', -- empty: every network
   schema_uses jsonb not null,       -- how many resources, offers and considerations use each schema type (context, and context#Type)
   schema_types text[] not null,     -- the names in schema_uses
@@ -64,11 +65,11 @@ create table discovery.catalog (
   next_resource integer not null default 1,       -- number of the next resource in its range of keys; past the last one: the lowest free number (src/search/write/plan-steps.ts)
   next_offer integer not null default 33554432,   -- number of the next offer, from 2^25
   pushed_at timestamptz,            -- context.timestamp of the last push that was applied
-  push_arrived_at timestamptz,      -- when it was applied, by our own clock: an answer to a pull that was sent before is older
-  push_merged boolean not null default false, -- it brought only a part of the catalog
-  pulled_at timestamptz,            -- when the last pull that brought the catalog was sent
-  revision bigint not null default 0, -- counts the changes of a MASTER catalog of a catalog service, which has no version as a crawled one has
-  generation integer not null default 1, -- the newest generation of the index that its documents are in (src/search/generations)
+  push_arrived_at timestamptz,      -- when it was applied, by our own clock: an answer to an earlier pull is older
+  push_merged boolean not null default false, -- it contained only a part of the catalog
+  pulled_at timestamptz,            -- when the last pull with this catalog was sent
+  revision bigint not null default 0, -- counts the changes of a MASTER catalog of a catalog service, which unlike a crawled one has no version
+  generation integer not null default 1, -- the newest generation of the index with its documents (src/search/generations)
   updated_at timestamptz not null,
   operator text generated always as (left(lower(btrim(head #>> '{provider,descriptor,name}')), 200)) stored -- to find charging stations that several nodes publish
 );
@@ -101,9 +102,9 @@ create table discovery.offer (
   key bigint primary key,
   catalog_key bigint not null generated always as (key >> 26) stored,
   id text not null,
-  owner text not null,              -- as of its catalog
-  provider_id text not null,        -- as of its catalog
-  resource_ids text[],              -- the resources that it is on; null: all resources of the provider
+  owner text not null,              -- as in its catalog
+  provider_id text not null,        -- as in its catalog
+  resource_ids text[],              -- the resources that it applies to; null: all resources of the provider
   document jsonb not null,
   digest bigint not null,           -- of the text of the document
   valid_from timestamptz,           -- validity, as in discovery.catalog
@@ -123,10 +124,10 @@ create table discovery.offer_target (
   primary key (owner, resource_id, offer_key)
 );
 
--- The index, in generations (src/search/generations). Each has a schema with its tables, so that it is dropped whole. As a rule there is one. A later version
--- of the code that makes entries is another generation, built beside the one in use.
+-- The index, in generations (src/search/generations). Each has a schema with its tables, so that it can be dropped as a whole. Usually there is one.
+-- A later version of the code that makes entries builds another generation beside the one in use.
 
--- Numbers of runs, of all generations: processes cache runs by them, so none is given twice.
+-- Numbers of runs, across all generations: processes cache runs by number, so numbers are never reused.
 create sequence discovery.run_number;
 
 create function discovery.create_index(name text) returns void language plpgsql as $$
@@ -134,8 +135,8 @@ begin
   execute format($sql$
     create schema %1$I;
 
-    -- Lists of keys: in which documents a fact or a word occurs, and which number each document has under a path. A list is cut into runs of up to some
-    -- hundred entries, one row each (src/search/lists/runs.ts). A run is written once and never changed: merging runs makes new ones.
+    -- Lists of keys: the documents with a fact or a word, and the number of each document under a path. A list is split into runs of up to some
+    -- hundred entries, one row each (src/search/lists/runs.ts). A run never changes: merging runs makes new ones.
     create table %1$I.run (
       id bigint not null default nextval('discovery.run_number'),
       list bigint not null,             -- number of the list (src/search/lists/list-numbers.ts)
@@ -146,16 +147,16 @@ begin
       primary key (list, first, last, id) include (count)
     );
 
-    -- One row: how far compaction of the lists has come (src/search/upkeep/walk-lists.ts).
+    -- One row: the progress of the compaction of lists (src/search/upkeep/walk-lists.ts).
     create table %1$I.compaction (
       id smallint primary key default 1 check (id = 1),
-      walked_up_to bigint not null default 0, -- the newest run when the last walk over all lists began, and as many more as that walk wrote
+      walked_up_to bigint not null default 0, -- the newest run at the start of the last walk over all lists, plus the number of runs that the walk wrote
       lease_token uuid,                 -- one process at a time walks
       leased_until timestamptz
     );
     insert into %1$I.compaction default values;
 
-    -- Paths at which some document has, or had, an object: there, "any child" is more than the elements of an array.
+    -- Paths where some document has, or had, an object: there, "any child" means more than the elements of an array.
     create table %1$I.object_path (
       digest uuid primary key           -- MD5 of the path (src/search/entries/attributes.ts)
     );
@@ -165,7 +166,7 @@ begin
       id integer generated always as identity primary key,
       word text collate "C" not null unique
     );
-    -- Keys that find a word in spite of typing errors: hashes of the word with letters deleted.
+    -- Keys that find a word despite typing errors: hashes of the word with letters deleted.
     create table %1$I.deletion (
       hash bigint not null,
       word_id integer not null,
@@ -189,7 +190,7 @@ begin
     create index geometry_box on %1$I.geometry using gist (box) include (key);
     create index geometry_of_path on %1$I.geometry (path_id, key, position);
 
-    -- What the change feed has to know of these tables.
+    -- Reports changes of these tables to the change feed.
     create trigger note_added after insert on %1$I.word referencing new table as written
       for each statement execute function discovery.note_words();
     create trigger note_emptied after truncate on %1$I.geometry for each statement execute function discovery.note_emptied();
@@ -201,8 +202,8 @@ end $$;
 create table discovery.generation (
   number integer primary key,       -- its schema is index_<number>
   version smallint not null,        -- of the code that makes its entries (src/search/entries/index-format.ts)
-  state text not null check (state in ('building', 'in use', 'retired')), -- searches read the one in use; writers write that and the one that is being built; a retired one is dropped soon
-  since timestamptz not null default now(), -- it is in this state
+  state text not null check (state in ('building', 'in use', 'retired')), -- searches read the one in use; writers write that and the one being built; a retired one is dropped soon
+  since timestamptz not null default now(), -- start of this state
   lease_token uuid,                 -- one process at a time builds
   leased_until timestamptz
 );
@@ -216,21 +217,21 @@ create table discovery.index_process (
   seen_at timestamptz not null default now()
 );
 
--- The change feed: what each transaction changed in the index. Processes cache parts of the index; before each search they ask here which parts are
--- outdated, by the rows of transactions that their last look did not see (src/search/cache/invalidation.ts). Kept for an hour.
+-- The change feed: what each transaction changed in the index. Processes cache parts of the index; before each search they read here which parts are
+-- outdated, from the rows of transactions that their last read did not see (src/search/cache/invalidation.ts). Kept for an hour.
 create table discovery.change (
   xid xid8 not null default pg_current_xact_id(),
   at timestamptz not null default clock_timestamp(),
-  catalogs bigint[] not null default '{}', -- keys of catalogs of which the row or a document was written
-  lists bigint[] not null default '{}',    -- lists that entries were added to or removed from
-  words boolean not null default false,    -- words were added to the generation in use
-  merged bigint[] not null default '{}',   -- lists whose runs were merged and that hold the same entries; such a row says nothing else
-  everything boolean not null default false -- too much to name
+  catalogs bigint[] not null default '{}', -- keys of catalogs whose row or documents were written
+  lists bigint[] not null default '{}',    -- lists with added or removed entries
+  words boolean not null default false,    -- the generation in use got new words
+  merged bigint[] not null default '{}',   -- lists whose runs were merged without a change of entries; such a row contains nothing else
+  everything boolean not null default false -- too many changes to list
 );
 create index change_of_transaction on discovery.change (xid);
 create index change_by_age on discovery.change (at);
 
--- Many places write these tables, so triggers note it. A transaction notes a catalog once.
+-- Triggers note the changes, because many places write these tables. A transaction notes a catalog once.
 create function discovery.note_catalogs() returns trigger language plpgsql as $$
 begin
   insert into discovery.change (catalogs)
@@ -285,7 +286,7 @@ create trigger note_deleted after delete on discovery.offer referencing old tabl
 create trigger note_updated after insert or update of state on discovery.generation
   for each statement execute function discovery.note_emptied();
 
--- A table that is emptied by hand is noted as well.
+-- Also notes a table that is emptied by hand.
 create trigger note_emptied after truncate on discovery.catalog for each statement execute function discovery.note_emptied();
 create trigger note_emptied after truncate on discovery.resource for each statement execute function discovery.note_emptied();
 create trigger note_emptied after truncate on discovery.offer for each statement execute function discovery.note_emptied();

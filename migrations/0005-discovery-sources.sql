@@ -1,27 +1,27 @@
 -- Schema discovery, second part: the feeds and the crawler that bring the catalogs of 0004-discovery.sql.
 -- due_at, lease_token, leased_until and attempts: due work, see 0001-work.sql.
 
--- Feeds: how the discovery service stays in step with the catalog services that it subscribes to.
+-- Feeds: how the discovery service keeps up with the catalog services that it subscribes to.
 
--- A feed is one subscription at a catalog service: one per service and network, so that the networks of what it brings are known. Its row is the due
+-- A feed is one subscription at a catalog service: one per service and network, so that the networks of its catalogs are known. Its row is the due
 -- work of subscribing and pulling.
 create table discovery.feed (
   id bigint generated always as identity primary key,
   catalog_url text not null,        -- of the catalog service
   network_id text not null,         -- '' for a subscription to every network
   schema_types text[] not null,     -- empty: every type
-  position integer not null,        -- order in the settings: of several services that hold a catalog, the first counts
-  configured boolean not null default true, -- false once the settings do not name it any more: it is cancelled then
-  service text,                     -- identity of the service: from the settings, or learned from whoever answers at catalog_url
+  position integer not null,        -- order in the settings: if several services have a catalog, the first one counts
+  configured boolean not null default true, -- false once the settings no longer name it: it is then cancelled
+  service text,                     -- identity of the service: from the settings, or learned from the answers at catalog_url
   subscription_id uuid,
-  cancelled_ids uuid[] not null default '{}', -- subscriptions that the current one replaced and that are still to be deactivated
-  check_at timestamptz,             -- when to check next that the subscription is ACTIVE: anybody who has seen the signature of a DELETE may deactivate it; null: at once
+  cancelled_ids uuid[] not null default '{}', -- subscriptions that the current one replaced and that must still be deactivated
+  check_at timestamptz,             -- when to check again that the subscription is ACTIVE: anybody who has seen the signature of a DELETE may deactivate it; null: at once
   pull_at timestamptz,              -- when everything is pulled next
-  run uuid,                         -- the pull that is under way: all its pages have the same run
+  run uuid,                         -- the current pull: all its pages have the same run
   run_started_at timestamptz,
   page_offset bigint not null default 0, -- catalogs before the current page
-  run_skipped boolean not null default false, -- a catalog could not be compared in this run, because a push of it came meanwhile
-  message_id text,                  -- request of the current page; null: it is still to be sent
+  run_skipped boolean not null default false, -- a catalog could not be compared in this run, because a push of it arrived meanwhile
+  message_id text,                  -- request of the current page; null: not sent yet
   sent_at timestamptz,              -- when that request was sent
   completed_at timestamptz,         -- end of the last complete pull
   out_of_step_since timestamptz default now(), -- from the first start, a failure or the loss of the subscription until the next pull completes; null: in step
@@ -37,25 +37,25 @@ create table discovery.feed (
 create index feed_due on discovery.feed (due_at) where due_at is not null;
 create index feed_in_work on discovery.feed (leased_until) where leased_until is not null;
 
--- An on_pull that was acknowledged and is still to be applied.
+-- An acknowledged on_pull that is not applied yet.
 create table discovery.pull_answer (
   feed_id bigint primary key references discovery.feed on delete cascade,
   message_id text not null,
   body bytea not null               -- raw bytes
 );
 
--- Which catalogs a feed lists.
+-- The catalogs that a feed lists.
 create table discovery.listing (
   feed_id bigint not null references discovery.feed on delete cascade,
   catalog_key bigint not null references discovery.catalog on delete cascade,
   run uuid,                         -- the last pull that listed it; null: never listed
-  missing_pulls integer not null default 0, -- complete pulls in a row that should have listed it and did not
+  missing_pulls integer not null default 0, -- complete pulls in a row without it, although they should have listed it
   primary key (feed_id, catalog_key)
 );
 create index listing_of_catalog on discovery.listing (catalog_key);
 
 -- Ids of a catalog that is too large to be applied at once: after its last part, everything else is removed. Unlogged, because after a crash the page
--- is applied again from its beginning.
+-- is applied from its beginning.
 create unlogged table discovery.pulled_item (
   feed_id bigint not null,
   kind text not null,               -- resource or offer
@@ -63,7 +63,7 @@ create unlogged table discovery.pulled_item (
   primary key (feed_id, kind, id)
 );
 
--- Catalogs for which it is still to be decided which source's copy is served, because one transaction changed more of them than it could lock
+-- Catalogs with several copies whose served copy is not decided yet, because one transaction changed more of them than it could lock
 -- (src/storage/feeds/precedence.ts).
 create table discovery.unsettled (
   number bigint generated always as identity primary key, -- they are settled in this order
@@ -71,26 +71,26 @@ create table discovery.unsettled (
   id text not null                  -- of the catalog
 );
 
--- One row: when a process of this service was last up. After an absence, pushes may have been missed.
+-- One row: when a process of this service last ran. Pushes may have been missed during an absence.
 create table discovery.presence (
   only_row boolean primary key default true check (only_row),
   seen_at timestamptz not null
 );
 
--- The crawler: whom it reads, what it has read, and what is still to do.
+-- The crawler: the hosts and nodes that it reads, what it has read, and what is left to do.
 --
--- Work is done host by host. A host is leased as a whole: however many processes crawl, one at a time asks it, and every result is written under its
--- lease. Nodes, indexes and targets have only due times; the due time of a host is the first of theirs. `stir` counts what made a row due from
--- outside: a process that finishes the row and finds another count leaves it due.
+-- Work is done host by host. A host is leased as a whole: however many processes crawl, only one at a time sends requests to it, and every result is
+-- written under its lease. Nodes, indexes and targets only have due times; the due time of a host is the earliest of theirs. `stir` counts outside
+-- events that made a row due: a process that finishes the row and finds another count leaves it due.
 
--- One row: the settings under which entries were judged. Under others, all are judged again.
+-- One row: the settings that were used to judge entries. After a change, all entries are judged again.
 create table discovery.crawl_policy (
   only_row boolean primary key default true check (only_row),
   policy text not null
 );
 
--- Where nodes are named: a network of the settings, a node that the operator named by its subscriberId or by its base address, or a network in which
--- MASTER catalogs are looked for that crawled catalogs extend.
+-- The sources of nodes: a network in the settings, a node that the operator named by its subscriberId or base address, or a network that is searched
+-- for MASTER catalogs that crawled catalogs extend.
 create table discovery.crawl_source (
   id bigint generated always as identity primary key,
   kind text not null check (kind in ('network', 'subscriber', 'address', 'masters')),
@@ -107,8 +107,8 @@ create index crawl_source_in_work on discovery.crawl_source (leased_until) where
 
 create table discovery.crawl_host (
   id bigint generated always as identity primary key,
-  host text not null unique,        -- with its port
-  failures integer not null default 0, -- how often in a row it could not be reached
+  host text not null unique,        -- how often in a row it was unreachable
+  failures integer not null default 0, -- no requests to it before then
   rest_until timestamptz,           -- it is not asked before then
   due_at timestamptz,
   lease_token uuid,
@@ -117,7 +117,7 @@ create table discovery.crawl_host (
 );
 create index crawl_host_due on discovery.crawl_host (due_at) where due_at is not null;
 create index crawl_host_in_work on discovery.crawl_host (leased_until) where leased_until is not null;
--- This one and the indexes named ..._by_due find what a jump of the clock has left too far ahead (src/storage/crawl/pull-forward.ts).
+-- This index and those named ..._by_due find times that a clock jump has left too far ahead (src/storage/crawl/pull-forward.ts).
 create index crawl_host_resting on discovery.crawl_host (rest_until) where rest_until is not null;
 
 create table discovery.crawl_node (
@@ -127,16 +127,16 @@ create table discovery.crawl_node (
   subscriber_id text,               -- details.subscriber_id of its registry record, which its catalogs are served with
   url text,                         -- details.url of the same record
   network_memberships text[] not null default '{}',
-  configured_url text,              -- the address that the operator wrote; null: the node was not named by one
-  named boolean not null default true, -- a source of the settings names it: what nobody asks for is not served
-  has_masters boolean not null default false, -- it may have MASTER catalogs that others extend: these are read even if nothing names the node
-  manifest_url text,                -- where the manifest was found; null: there was none
+  configured_url text,              -- the address that the operator wrote; null: the operator gave none
+  named boolean not null default true, -- a source of the settings names it: catalogs of other nodes are not served
+  has_masters boolean not null default false, -- it may have MASTER catalogs that others extend: these are read even if no source names the node
+  manifest_url text,                -- where the manifest was found; null: nowhere
   manifest_etag text,               -- validators of the manifest for conditional requests
   manifest_modified text,
   key_names jsonb not null default '[]', -- names that the manifest gives to keys of the registry: pairs of a name and a record id
-  digests_at timestamptz,           -- updated_at of the digests document of its manifest, which never goes back
-  next_update timestamptz,          -- the earliest of the next updates that its manifest, digests document and record announce
-  checked_at timestamptz,           -- last look, successful or not
+  digests_at timestamptz,           -- updated_at of the digests document of its manifest, which never decreases
+  next_update timestamptz,          -- the earliest next update that its manifest, digests document and record announce
+  checked_at timestamptz,           -- last check, successful or not
   hinted_at timestamptz,            -- last crawl hint
   fetched_on date,                  -- the day that fetched_bytes counts
   fetched_bytes bigint not null default 0,
@@ -148,17 +148,16 @@ create index crawl_node_due on discovery.crawl_node (host_id, due_at) where due_
 create index crawl_node_by_due on discovery.crawl_node (due_at) where due_at is not null;
 create index crawl_node_failing on discovery.crawl_node (id) where failures > 0;
 
--- Which sources name a node.
+-- The sources that name a node.
 create table discovery.crawl_naming (
   source_id bigint not null references discovery.crawl_source on delete cascade,
   node_id bigint not null references discovery.crawl_node on delete cascade,
-  present boolean not null,         -- also when the source was last asked; a node that a source does not name any more stays known
+  present boolean not null,         -- also in the last answer of the source; a node that a source no longer names stays known
   primary key (source_id, node_id)
 );
 create index crawl_naming_of_node on discovery.crawl_naming (node_id);
 
--- Names that came in crawl hints and that nothing named before. Each is looked up in the registry, so all processes together accept a limited number
--- per minute.
+-- Names in crawl hints that were unknown before. Each is looked up in the registry, so all processes together accept a limited number per minute.
 create table discovery.crawl_stranger (
   node text primary key,            -- identity
   asked_at timestamptz not null
@@ -169,10 +168,10 @@ create table discovery.crawl_index (
   node_id bigint not null references discovery.crawl_node on delete cascade,
   host_id bigint not null references discovery.crawl_host,
   url text not null,
-  listed boolean not null default true, -- the record of the node lists it
+  listed boolean not null default true, -- the node's record lists it
   etag text,                        -- validators for conditional requests
   modified text,
-  served_digest text,               -- SHA-256 of the index as it was served last: some hosts serve the same bytes to conditional requests
+  served_digest text,               -- SHA-256 of the index as last served: some hosts send the same bytes to conditional requests
   next_update timestamptz,          -- as the index announces it
   read_at timestamptz,              -- when it was last verified; null: never
   failures integer not null default 0, -- in a row
@@ -199,7 +198,7 @@ create table discovery.crawl_entry (
 create index crawl_entry_of_catalog on discovery.crawl_entry (node_id, catalog_id);
 create index crawl_entry_paused on discovery.crawl_entry (index_id, catalog_id) where document ->> 'isActive' = 'false';
 
--- A catalog of a node: the entry that counts, and how far the crawler has come (the cursor).
+-- A catalog of a node: the entry that counts, and the crawler's progress (the cursor).
 create table discovery.crawl_target (
   id bigint generated always as identity primary key,
   node_id bigint not null references discovery.crawl_node on delete cascade,
@@ -208,25 +207,25 @@ create table discovery.crawl_target (
   catalog_id text not null,
   is_master boolean not null,
   -- The entry that counts: of several indexes, the one with the highest entryVersion.
-  index_id bigint references discovery.crawl_index on delete set null, -- null: no index has it any more
+  index_id bigint references discovery.crawl_index on delete set null, -- null: no index lists it any more
   entry_version bigint,
   digest text,                      -- of the entry
-  -- The cursor: the entry that was processed last, and what is applied.
+  -- The cursor: the last processed entry, and the applied content.
   settled_digest text,
   applied_entry_version bigint,
   version bigint,                   -- content version; null: nothing is applied
   applied_master boolean,           -- it was applied as a MASTER catalog
-  resources bigint not null default 0, -- how many it has
-  inherited_bytes bigint not null default 0, -- bytes of the templates that its resources inherit, counted for each resource
+  resources bigint not null default 0, -- the number of its resources
+  inherited_bytes bigint not null default 0, -- bytes of the templates that its resources inherit, counted per resource
   entry_key text,                   -- the key that signed the applied entry
   content_keys text[] not null default '{}', -- the keys that signed the applied content
   -- Its state.
-  retired_at timestamptz,           -- once any retiredAt was seen, it is retired for ever
-  unconfirmed_since timestamptz,    -- absent from every index of its node
-  unverified_since timestamptz,     -- a key that signed it was revoked
-  relevant boolean not null default true, -- it is in our networks
+  retired_at timestamptz,           -- any retiredAt retires it for ever
+  unconfirmed_since timestamptz,    -- missing in every index of its node
+  unverified_since timestamptz,     -- one of its signing keys was revoked
+  relevant boolean not null default true, -- it belongs to our networks
   named boolean not null default true, -- the settings ask for it, or it is a MASTER catalog that others may extend
-  hidden boolean not null default false, -- it is unconfirmed, and the settings hide such catalogs
+  hidden boolean not null default false, -- it is unconfirmed, and the settings hide unconfirmed catalogs
   waiting_for text[],               -- MASTER catalogs and resources that it waits for
   shown boolean not null generated always as (
     version is not null and retired_at is null and unverified_since is null and relevant and named and not hidden
@@ -247,22 +246,22 @@ create index crawl_target_of_index on discovery.crawl_target (index_id);
 create index crawl_target_waiting on discovery.crawl_target using gin (waiting_for) where waiting_for is not null;
 create index crawl_target_failing on discovery.crawl_target (node_id) where failures > 0;
 
--- Resources that extend one of a MASTER catalog. A dependent is assembled under a shared lock on the row of its master in discovery.catalog, which a
--- change of the master locks exclusively: the dependent either sees the new template, or is found by the rebuild.
+-- Resources that extend a resource of a MASTER catalog. A dependent is assembled under a shared lock on the row of its master in discovery.catalog,
+-- which a change of the master locks exclusively: the dependent either sees the new template, or is found by the rebuild.
 create table discovery.crawl_extension (
   target_id bigint not null references discovery.crawl_target on delete cascade,
   resource_id text not null,
   own json not null,                -- as published
-  directive json not null,          -- what it extends and as which variant, as published
+  directive json not null,          -- the template that it extends and the variant, as published
   master_resource_id text not null, -- the template
   master_key bigint not null,       -- the MASTER catalog, in discovery.catalog
-  master_version bigint not null,   -- content version of the MASTER catalog that it was assembled with
-  edition bigint not null,          -- of the template as it was inherited last: discovery.crawl_inherited
+  master_version bigint not null,   -- content version of the MASTER catalog that was used to assemble it
+  edition bigint not null,          -- of the template when it was last inherited: discovery.crawl_inherited
   primary key (target_id, resource_id)
 );
 create index crawl_extension_of_master on discovery.crawl_extension (master_key, master_version, target_id);
 
--- Templates as the resources of a crawled catalog inherited them last, as in catalog.inherited.
+-- Templates as a crawled catalog's resources last inherited them, like catalog.inherited.
 create table discovery.crawl_inherited (
   target_id bigint not null references discovery.crawl_target on delete cascade,
   master_key bigint not null,       -- in discovery.catalog
@@ -286,23 +285,23 @@ create table discovery.crawl_rebuild (
 create index crawl_rebuild_due on discovery.crawl_rebuild (due_at) where due_at is not null;
 create index crawl_rebuild_in_work on discovery.crawl_rebuild (leased_until) where leased_until is not null;
 
--- MASTER catalogs of catalog services that were removed while crawled catalogs extended them. These follow the next copy, which has another key.
+-- MASTER catalogs of catalog services that were removed while crawled catalogs extended them. These use the next copy, which has another key.
 create table discovery.crawl_lost_master (
-  key bigint primary key,           -- the key that it had in discovery.catalog
+  key bigint primary key,           -- its former key in discovery.catalog
   owner text not null,              -- as in discovery.catalog
   id text not null
 );
 create index crawl_lost_master_by_id on discovery.crawl_lost_master (id, owner);
 
--- The crawl log: what went wrong, and what to do about it. The same line again counts, and moves to the end.
+-- The crawl log: what went wrong, and what to do about it. A repeated line is counted, and moves to the end.
 create table discovery.crawl_log (
   id bigint generated always as identity primary key,
   key bytea not null unique,        -- SHA-256 of everything that makes two lines the same
   node text not null,               -- identity
   index_url text,
   catalog_id text,
-  url text,                         -- of the file that it is about
-  document text,                    -- of what kind that file is
+  url text,                         -- of the file in question
+  document text,                    -- its kind
   code text not null,
   message text not null,
   hint text not null,               -- what to do about it

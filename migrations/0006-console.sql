@@ -1,43 +1,43 @@
--- Schema console: what the console keeps. Operators, who changed what, how each process did minute by minute, and searches that found nothing.
+-- Schema console: the console's data. Operators, the audit log, the health of each process per minute, and searches without results.
 
 create schema if not exists console;
 
--- Operators with a token of their own (signpost operators). The first operator, whose token is a setting or a file, has no row.
+-- Operators with a personal token (signpost operators). The first operator, whose token is a setting or a file, has no row.
 create table console.operator (
   name text primary key,
   role text not null check (role in ('read', 'operate', 'publish')),
-  token_hash bytea not null unique, -- SHA-256; the token itself is shown once and not kept
+  token_hash bytea not null unique, -- SHA-256; the token itself is shown once and not stored
   created_at timestamptz not null default now()
 );
 
--- The audit log: every action of an operator that changes something, also if it failed.
+-- The audit log: every action of an operator that changes something, even if it failed.
 create table console.audit (
   id bigint generated always as identity primary key,
   at timestamptz not null default now(),
   actor text not null default 'console' check (actor in ('console', 'cli')),
   operator text not null,           -- console: the name of the operator; cli: the user of the system that ran the command
-  address text,                     -- console: where the request came from
+  address text,                     -- console: the address that sent the request
   action text not null,             -- such as deliveries.replay
   target text not null,
-  outcome text not null             -- done, or why not
+  outcome text not null             -- done, or the reason why not
 );
 create index audit_at on console.audit (at);
 
 -- One row per minute and process.
 create table console.minute (
   at timestamptz not null,          -- a whole minute
-  process text not null,            -- '' for what all processes share (sizes, queues)
-  about jsonb,                      -- roles and version of the process; null for what all share
-  numbers jsonb not null,           -- of that minute alone, histograms as counts per bucket: rows of several processes can be added up
+  process text not null,            -- '' for values of all processes together (sizes, queues)
+  about jsonb,                      -- roles and version of the process; null for values of all processes
+  numbers jsonb not null,           -- of that minute only, histograms as counts per bucket: rows of several processes can be added
   primary key (at, process)
 );
 
--- Searches that found nothing. The same search again counts, and moves to the end.
+-- Searches without results. A repeated search is counted, and moves to the end.
 create table console.empty_search (
   key bytea primary key,            -- SHA-256 of network and intent
   network_id text,                  -- null: the search named none
   intent json not null,
-  near_misses json not null,        -- what came close
+  near_misses json not null,        -- the near misses
   first_at timestamptz not null,
   at timestamptz not null,          -- the last time
   times bigint not null

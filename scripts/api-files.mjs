@@ -1,5 +1,5 @@
-// Writes docs/api: the OpenAPI documents of the services, a Bruno collection of every signed request, and an Arazzo description of the flows. All of
-// it is made from the tables that the services themselves use, as built in dist/. With --check, nothing is written: exit code 1 where a file differs.
+// Writes docs/api: the OpenAPI documents of the services, a Bruno collection of every signed request, and an Arazzo description of the flows, all
+// generated from the tables that the services use, as built in dist/. With --check, writes nothing: exit code 1 if a file differs.
 import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';

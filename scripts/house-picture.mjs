@@ -1,7 +1,8 @@
 // Draws docs/images/house.svg, the picture in ARCHITECTURE.md, from the imports: node scripts/house-picture.mjs
 //
-// Rooms are the folders of src/, the client package and the page. An arrow leads from a room to one that it imports. Arrows that follow from others
-// are left out. The layout is the usual one for layered graphs: an arrow that passes floors gets a slot on each, and slots move towards their neighbours.
+// Rooms are the folders of src/, the client package and the page. An arrow leads from a room to one that it imports; arrows that follow from others
+// are omitted. The layout is the usual one for layered graphs: an arrow that passes floors gets a slot on each, and slots move towards their
+// neighbours.
 import { readdirSync, readFileSync, realpathSync, writeFileSync } from 'node:fs';
 import { dirname, join, normalize, sep } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +17,7 @@ const [width, floorHeight, roomHeight, margin] = [900, 62, 30, 24];
 const [slotWidth, gap, letterWidth, padding] = [10, 22, 8, 26];
 
 const height = margin + layers.length * floorHeight + 2 * roomHeight + margin;
-/** Rounds of moving rooms towards their neighbours; more change nothing visible. */
+/** Rounds of moving rooms towards their neighbours; more rounds change nothing visible. */
 const rounds = 60;
 
 const head = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" role="img" aria-labelledby="title desc" font-family="system-ui, -apple-system, 'Segoe UI', Roboto, sans-serif" font-size="14" text-anchor="middle">
@@ -108,7 +109,7 @@ export function drawHouse(arrows) {
   ].join('\n');
 }
 
-/** Without those whose target other arrows lead to as well. */
+/** Omits arrows whose target is also reached by other arrows. */
 function withoutImplied(arrows) {
   const targetsOf = (room) => arrows.filter(({ from }) => from === room).map(({ to }) => to);
   const reaches = (from, to) => targetsOf(from).some((next) => next === to || reaches(next, to));
@@ -122,7 +123,7 @@ function makeBox(room) {
   return { room, floor, x, width: room.length * letterWidth + padding };
 }
 
-/** Each goes to the middle of its neighbours on the ways, as far as those beside it on the floor let it. */
+/** Moves each box and slot to the middle of its neighbours, as far as the others on its floor allow. */
 function place(all, ways) {
   const neighbours = new Map(all.map((one) => [one, []]));
   for (const way of ways)
@@ -136,7 +137,7 @@ function place(all, ways) {
   }
 }
 
-/** Puts those of a floor beside each other, in the order of where they want to be, and within the picture. */
+/** Places the boxes of a floor side by side, in the order of their wanted positions, within the picture. */
 function spread(floor) {
   floor.sort((a, b) => a.wanted - b.wanted);
   for (const one of floor) one.x = one.wanted;
@@ -149,7 +150,7 @@ function spread(floor) {
   for (const one of floor) one.x = width - one.x;
 }
 
-/** Pushes each to the right of the one before it. */
+/** Moves each one to the right of the one before it. */
 function keepApart(floor, start) {
   let end = start;
   for (const one of floor) {
@@ -166,7 +167,7 @@ function topOf(floor) {
   return margin + (layers.length - 1 - floor) * floorHeight;
 }
 
-/** Down from a floor to the next in a curve, straight past the rooms of that. */
+/** Draws curves from floor to floor, and straight lines past the rooms of a floor. */
 function drawWay(way) {
   const steps = way.slice(1).map(({ x, floor }, step) => {
     const [from, top] = [Math.round(way[step].x), topOf(floor)];
@@ -185,7 +186,7 @@ function drawBox({ room, floor, x, width }) {
   return `  <rect class="${kind}" x="${left}" y="${top}" width="${Math.round(width)}" height="${roomHeight}" rx="5"/><text x="${Math.round(x)}" y="${top + 20}">${room}</text>`;
 }
 
-/** Rooms that every floor may use: no arrows lead there. */
+/** Rooms that every floor may use, without arrows. */
 function drawCellar() {
   const top = topOf(0) + floorHeight;
   const names = leaves.map((name) => name.replace(/\.ts$/, ''));

@@ -1,4 +1,4 @@
-// The order of the folders, and how import lines are read: tests/house/architecture.test.ts keeps the order, house-picture.mjs draws it.
+// The order of the folders, and the syntax of imports: tests/house/architecture.test.ts checks the order, house-picture.mjs draws it.
 
 /** Floors of src/, lowest first. A folder imports from the folders of lower floors, never from a neighbour on its own floor. */
 export const layers = [
@@ -18,7 +18,7 @@ export const layers = [
   ['cli'],
 ];
 
-/** Root modules without a floor: anyone may use them, they use nothing of ours but each other. */
+/** Root modules without a floor: all folders may use them, and they use only each other. */
 export const leaves = [
   'attempt.ts',
   'breaks.ts',
@@ -47,7 +47,7 @@ export const leaves = [
   'within.ts',
 ];
 
-/** With and without names, and those that happen when the line is reached. */
+/** With names, without names, and dynamic ones. */
 const formsOfImport = [
   /^\s*(?:import|export)\b[^'"]*?from\s+'([^']+)'/gm,
   /^\s*import\s+'([^']+)'/gm,

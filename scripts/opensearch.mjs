@@ -1,8 +1,8 @@
 // A real OpenSearch for benchmarks and tests: node scripts/opensearch.mjs [--nodes N] [--heap-mb N]
 //
-// Maven fetches it (and keeps it in its own repository), Java 17 runs it; neither is needed for anything else. Each node is a process of its own, listens on
-// the loopback interface only, and keeps its data in a temporary folder, which is removed in the end. On the command line it prints
-// the addresses when it is ready, and stops on SIGINT or SIGTERM.
+// Maven downloads it (into Maven's own repository), Java 17 runs it; nothing else needs them. Each node is a separate process, listens only on the
+// loopback interface, and keeps its data in a temporary folder, which is removed at the end. On the command line, the script prints the addresses
+// when the nodes are ready, and stops on SIGINT or SIGTERM.
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -28,13 +28,13 @@ const askEveryMs = 250;
 const keptLines = 30;
 const fromHttpToTransport = 100;
 
-/** The reason why it cannot start here, in words; undefined if it can. */
+/** The reason why it cannot start here, as a sentence; undefined if it can. */
 export function findObstacle() {
   const missing = ['java', 'mvn'].filter((program) => spawnSync(program, ['-version']).status !== 0);
   return missing.length > 0 ? `needs ${missing.join(' and ')} in the PATH` : undefined;
 }
 
-/** Resolves when all nodes have joined. `heapMb` is that of each. A `brief` one starts with less work, and is slow in the long run. */
+/** Resolves when all nodes have joined. `heapMb` is per node. `brief` starts faster, but runs slower in the long run. */
 export async function startOpenSearch({ heapMb = 2_048, nodes: count = 1, brief = false } = {}) {
   const obstacle = findObstacle();
   if (obstacle) throw new Error(`OpenSearch ${obstacle}.`);
@@ -72,7 +72,7 @@ function createNode({ port, ports, classPath, clusterName, heapMb, brief }) {
       '-confPath',
       writeSettings(home, port, ports),
     ],
-    // Its first node has the port after this one.
+    // The runner counts ports from the one after this.
     ...['-numOfNode', '1', '-baseHttpPort', String(port - 1), '-clusterName', clusterName],
   ];
   const log = [];
@@ -82,13 +82,13 @@ function createNode({ port, ports, classPath, clusterName, heapMb, brief }) {
     url,
     log,
     processId: () => child.pid,
-    /** Resolves when it has joined the others. */
+    /** Resolves when the node has joined the others. */
     async start() {
       child = run(home, command, log);
       exited = once(child, 'exit');
       await untilJoined(url, ports.length, exited);
     },
-    /** kill -9; its data stay. */
+    /** kill -9; the data stay. */
     async kill() {
       process.kill(-child.pid, 'SIGKILL');
       await exited;
@@ -121,7 +121,7 @@ function runMaven(pom, file) {
   );
   const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath';
   const options = ['--batch-mode', '--quiet', '-f', pom, goal, `-Dmdep.outputFile=${file}`];
-  // Present files need no network.
+  // If all files are present, no network is needed.
   for (const offline of [['--offline'], []]) {
     const { status, stdout } = spawnSync('mvn', [...offline, ...options], { encoding: 'utf8' });
     if (status === 0) return readFileSync(file, 'utf8').trim();
@@ -129,7 +129,7 @@ function runMaven(pom, file) {
   }
 }
 
-/** The addresses of all nodes: each finds the others, and the first one forms the cluster. */
+/** Each node gets the addresses of all, to find the others; the first one forms the cluster. */
 function writeSettings(home, port, ports) {
   const addresses = ports.map((each) => `"127.0.0.1:${each + fromHttpToTransport}"`);
   const folder = join(home, 'settings');
@@ -149,7 +149,7 @@ function writeSettings(home, port, ports) {
   return folder;
 }
 
-/** Ends Java, and removes its data, when the input ends: that is also when this process dies, however it does. */
+/** Stops Java and removes its data when standard input ends, which also happens when this process dies in any way. */
 const guarded = `
   home=$1; shift
   exec 3<&0
@@ -167,7 +167,7 @@ const guarded = `
   wait $java`;
 
 function run(home, command, log) {
-  // A group of its own: an interrupt at the terminal is told to it by this process.
+  // A separate process group, so this process passes on an interrupt at the terminal.
   const child = spawn('sh', ['-c', guarded, 'sh', home, ...command], { detached: true });
   const note = (line) => {
     log.push(line);
@@ -190,13 +190,16 @@ async function untilJoined(url, count, exited) {
   throw new Error(`not within ${startWithinMs / 1000} s`);
 }
 
-/** Undefined while nobody answers. */
+/** Undefined while there is no answer. */
 async function ask(url) {
   const answer = await fetch(url).catch(() => undefined);
   return answer?.ok ? answer.json() : undefined;
 }
 
-/** From 9201 to 9299, as the runner wants them, and each with one for the nodes among themselves. Not the first ones: others may be looking for some at the same time. */
+/**
+ * From 9201 to 9299, as the runner demands, each with a second port for traffic between the nodes. Starts anywhere, because other runs may be looking
+ * for ports at the same time.
+ */
 async function findPorts(count) {
   const found = [];
   const [first, last] = [9_201, 9_299];

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 
-// The database of a release, for the test that upgrades it (tests/package/upgrade.test.ts): "signpost up" fills the empty database that DATABASE_URL names
+// The database of a release, for the test that upgrades it (tests/package/upgrade.test.ts): "signpost up" fills the empty database in DATABASE_URL
 // with its demo network, and pg_dump writes it as statements, which any later PostgreSQL reads.
 
 /** How long the demo network may take to be published, pushed and crawled. */
@@ -24,13 +24,13 @@ export async function writeDump(version, file = dumpPath(version)) {
   await fill(url);
   mkdirSync(dirname(file), { recursive: true });
   await dumpDatabase(url, file, ['--inserts', '--rows-per-insert=500']);
-  // Commands of psql, which does not read the file here.
+  // Removes commands of psql, which does not read this file.
   const statements = readFileSync(file, 'utf8').replaceAll(/^\\(?:un)?restrict \w+$/gm, '');
   writeFileSync(file, gzipSync(statements, { level: 9 }));
   console.log(`Wrote ${file}.`);
 }
 
-/** Runs all roles on it until the discovery service has more catalogs than the catalog service: those are crawled. */
+/** Runs all roles on it until the discovery service has more catalogs than the catalog service: the additional ones are crawled. */
 async function fill(url) {
   const { settings } = await import('../dist/setting-table.js');
   const { default: pg } = await import('pg');

@@ -1,7 +1,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// The changes that a release makes to the files of the repository.
+// The changes of a release to the files of the repository.
 
 /** Every file that changes, with its new text. */
 export function changedFiles(version) {
@@ -39,7 +39,7 @@ function lockFile(version) {
   return { path, text: `${JSON.stringify(lock, null, 2)}\n` };
 }
 
-/** The image that the chart installs has the tag of its appVersion. */
+/** The chart installs the image with the tag of its appVersion. */
 function chart(version) {
   const path = 'deploy/helm/signpost/Chart.yaml';
   const text = read(path)
@@ -54,7 +54,7 @@ function guide(version) {
   return { path, text: read(path).replaceAll(/signpost-\d[\w.-]*\.tgz/g, `signpost-${version}.tgz`) };
 }
 
-/** The package of the repository, and those beside it. */
+/** The package of the repository, and the other packages in it. */
 export function packageDirectories() {
   const beside = existsSync('packages') ? readdirSync('packages').map((name) => join('packages', name)) : [];
   return ['.', ...beside.filter((directory) => existsSync(join(directory, 'package.json')))];
@@ -64,14 +64,14 @@ export function readPackage(directory) {
   return JSON.parse(read(join(directory, 'package.json')));
 }
 
-/** The lines below a heading of the changelog, which may have a date. */
+/** The lines below a heading of the changelog; the heading may have a date. */
 export function sectionOf(changelog, heading) {
   const [, ...sections] = changelog.split(/^## /m);
   const found = sections.find((section) => section.split('\n')[0].split(' ')[0] === heading);
   return found === undefined ? '' : found.slice(found.indexOf('\n')).trim();
 }
 
-/** A release candidate is before its release. */
+/** A release candidate sorts before its release. */
 export function compareVersions(one, other) {
   const [a, b] = [one, other].map((version) => {
     const [numbers, candidate] = version.split('-rc.');

@@ -1,9 +1,9 @@
-// Releases: what a person does on main, and what the workflow of the tag does then (.github/workflows/release.yml).
+// Releases: the part that a person runs on main, and the part that the workflow of the tag runs then (.github/workflows/release.yml).
 //
-//   npm run release -- 0.2.0 --dry-run   says what the release changes, and makes everything that is published, in a clean clone; exit code 1 where a release would be refused
-//   npm run release -- 0.2.0 --dump      the demo network as this release stores it, for the test of upgrades (needs DATABASE_URL and pg_dump)
-//   npm run release -- 0.2.0             version and date into every file that has them; a commit and a tag, nothing is pushed
-//   npm run release -- --artifacts DIR   what is published of the present version: packages, SBOM, release notes, checksums
+//   npm run release -- 0.2.0 --dry-run   prints the changes and makes all published files, in a clean clone; exit code 1 if it would be refused
+//   npm run release -- 0.2.0 --dump      writes the demo network as this release stores it, for the test of upgrades (needs DATABASE_URL and pg_dump)
+//   npm run release -- 0.2.0             writes version and date into every file that has them, commits and tags; pushes nothing
+//   npm run release -- --artifacts DIR   makes everything that is published of the current version: packages, SBOM, release notes, checksums
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -25,7 +25,7 @@ const options = {
   artifacts: { type: 'string' },
 };
 
-// Packages have the modes of files in them, and clones have the modes that this leaves.
+// Packages contain the file modes of the clone, which depend on this.
 process.umask(0o022);
 
 try {
@@ -61,7 +61,7 @@ function release(version) {
   );
 }
 
-/** Everything but the commit, the tag and what needs an account. */
+/** Everything but the commit, the tag and the steps that need an account. */
 function rehearse(version) {
   const changes = changedFiles(version);
   for (const { path, text } of changes) {
@@ -91,7 +91,7 @@ function rehearse(version) {
   if (obstacles.length > 0) process.exitCode = 1;
 }
 
-/** Everything that a person has to do first. */
+/** Lists everything that a person has to do first. */
 function findObstacles(version) {
   const facts = [
     [
@@ -124,7 +124,7 @@ function describeSignature() {
 
 function writeArtifacts(directory) {
   mkdirSync(directory, { recursive: true });
-  // They are built already: a release is made of what was tested.
+  // Packs what is already built and tested: a release must not build again.
   const packed = packageDirectories().map((source) => {
     run('npm', 'pack', `./${source}`, '--silent', '--ignore-scripts', '--pack-destination', directory);
     return `${fileNameOf(source)}.tgz`;
@@ -142,14 +142,14 @@ function writeArtifacts(directory) {
 /** The SBOM of all packages and their dependencies. */
 function makeSbom() {
   const sbom = JSON.parse(run('npm', 'sbom', '--sbom-format=cyclonedx', '--package-lock-only', '--omit=dev'));
-  sbom.metadata.component.name = readPackage('.').name; // npm takes that of the directory
+  sbom.metadata.component.name = readPackage('.').name; // npm uses the name of the directory
   // The same for everybody who makes it: no random number, and the time of the commit.
   delete sbom.serialNumber;
   sbom.metadata.timestamp = new Date(run('git', 'log', '-1', '--format=%cI')).toISOString();
   return `${JSON.stringify(sbom, null, 2)}\n`;
 }
 
-/** As npm names what it packs. */
+/** The file name that npm gives a package. */
 function fileNameOf(directory) {
   const { name, version } = readPackage(directory);
   return `${name.replace('@', '').replace('/', '-')}-${version}`;

@@ -1,6 +1,6 @@
-// Makes a fresh clone ready: installs when the lock file changed since the last install, builds when a source changed
-// since the last build, and says so. Uses nothing but Node, because nothing is installed yet when it first runs.
-// With --build-only (`npm run build`, and the set-up of the tests) it does not install.
+// Prepares a fresh clone: installs if the lock file changed since the last install, builds if a source changed since the last build, and says so.
+// Uses only Node, because nothing is installed when it first runs. With --build-only (`npm run build`, and the set-up of the tests) it does not
+// install.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -19,7 +19,7 @@ import { fileURLToPath } from 'node:url';
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 /** npm is a script on Windows and needs a shell there; elsewhere it is started directly. */
 const here = { cwd: root, shell: process.platform === 'win32' };
-// Every build makes the same files: with another value, Vite writes the page for debugging, with paths of this machine in it.
+// Makes every build the same: with another value, Vite builds the page for debugging, with paths of this machine in it.
 process.env.NODE_ENV = 'production';
 
 /** The client package is built from the same source. */
@@ -40,19 +40,20 @@ once(
     compile('tsconfig.json');
     bundle('build');
     bundle('web');
-    // npx makes it so only when it meets this directory for the first time.
+    // npx makes it executable only when it first sees this directory.
     chmodSync(join(root, 'dist', 'cli', 'main.js'), 0o755);
   },
 );
 
 function install() {
   console.log('signpost: installing dependencies (first run, about half a minute) …');
-  // Build tools are needed also under NODE_ENV=production. No package needs its install script: src/storage/embedded/binaries.ts makes the links of PostgreSQL.
+  // Build tools are needed even with NODE_ENV=production. No package needs its install script: src/storage/embedded/binaries.ts makes the links of
+  // PostgreSQL.
   const options = ['--include=dev', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
   const exact = spawnSync('npm', ['ci', ...options], { ...here, encoding: 'utf8' });
   if (exact.status === 0) return;
-  // EUSAGE is the lock file's fault alone: it lacks something that package.json, or another version of npm, asks for. Any other failure, a digest
-  // that does not match for one, is no reason to install something else.
+  // EUSAGE means that the lock file lacks something that package.json, or another version of npm, asks for. Any other failure, such as a wrong
+  // digest, is no reason to install something else.
   if (!exact.stderr?.includes('EUSAGE')) fail('npm ci', exact);
   console.log('signpost: npm ci refuses package-lock.json; npm install takes it as far as it goes …');
   run('npm', ['install', '--no-save', ...options]);

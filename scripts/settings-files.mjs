@@ -1,5 +1,5 @@
-// Writes docs/settings.md, which lists every setting, and .env.example, which lists those that operators usually set. Both are made from the table of settings, as
-// built in dist/. With --check, nothing is written: exit code 1 where a file differs.
+// Writes docs/settings.md, which lists every setting, and .env.example, which lists those that operators usually set. Both are generated from the
+// table of settings, as built in dist/. With --check, writes nothing: exit code 1 if a file differs.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { settings } from '../dist/setting-table.js';

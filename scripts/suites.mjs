@@ -1,4 +1,4 @@
-// Runs suites of tests, one after the other, and says at the end how each went: node scripts/suites.mjs [suite …]. Without names, all of them.
+// Runs suites of tests one after another, and lists the results at the end: node scripts/suites.mjs [suite …]. Without names, runs all.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
@@ -38,7 +38,7 @@ for (const { suite, passed, seconds } of results)
   console.log(`${passed ? 'passed' : 'FAILED'}  test:${suite.padEnd(14)} ${seconds} s`);
 process.exitCode = results.every(({ passed }) => passed) ? 0 : 1;
 
-/** Shows the output of the suite as it comes, and keeps it: what failed is repeated at the end, where it is looked for. */
+/** Shows the output of the suite as it comes, and keeps it: failures are repeated at the end, where people look for them. */
 async function runSuite(suite) {
   const child = spawn('npm', ['run', `test:${suite}`], { stdio: ['inherit', 'pipe', 'pipe'] });
   let output = '';
@@ -51,7 +51,7 @@ async function runSuite(suite) {
   return { passed: status === 0, lines: output.trimEnd().split('\n') };
 }
 
-/** Vitest lists failures after all else; a suite that ended otherwise has its cause in its last lines. */
+/** Vitest lists failures last; a suite that failed in another way shows the cause in its last lines. */
 function whereFaultsBegin(lines) {
   const heading = lines.findIndex((line) => /Failed (Tests|Suites)|Unhandled Error/.test(line));
   return heading >= 0 ? heading : Math.max(0, lines.length - 40);

@@ -1,16 +1,16 @@
-// Clients of a discovery service that work side by side: each sends its next request when the one before is done, after a pause. Some ask, and wait for
-// on_discover; some push a change, and ask until it is found.
+// Clients of a discovery service, side by side: each sends its next request after the previous one is done and a pause. Some ask and wait for
+// on_discover; some push a change and ask until it is found.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { actions } from '../../dist/protocol/actions.js';
 import { networkId, provider } from '../search/seed.mjs';
 
-/** After that a callback counts as not come. */
+/** A later callback counts as missing. */
 const callbackMs = 30_000;
 const found = 200;
 const nothingFound = 202;
 
-/** Runs all clients for some seconds. `taken` has the milliseconds of each step, `failed` counts requests that were not answered as they should be. */
+/** Runs all clients for some seconds. `taken` has the milliseconds of each step, `failed` counts the requests that failed. */
 export async function runClients({ asking, pushing, seconds, pauseMs }) {
   const result = {
     taken: { push: [], searchable: [], acknowledged: [], answered: [] },
@@ -19,7 +19,7 @@ export async function runClients({ asking, pushing, seconds, pauseMs }) {
   };
   const end = performance.now() + seconds * 1000;
   const loop = async (work) => {
-    // Not all at the same moment.
+    // Clients start at different moments.
     await sleep(Math.random() * pauseMs);
     while (performance.now() < end) {
       await work(result).then(
@@ -35,7 +35,7 @@ export async function runClients({ asking, pushing, seconds, pauseMs }) {
   return result;
 }
 
-/** Asks one question after the other. */
+/** Asks questions one after another. */
 export function createAsker(consumer, nextQuestion) {
   return async ({ taken }) => {
     const request = consumer.prepare(actions.discover, nextQuestion());
@@ -49,7 +49,7 @@ export function createAsker(consumer, nextQuestion) {
   };
 }
 
-/** Marks one catalog after the other. */
+/** Marks catalogs one after another. */
 export function createPusher({ sender, consumer, data, nextCatalog }) {
   return async ({ taken }) => {
     const { catalog, intent } = data.changed(nextCatalog(), randomUUID(), 1);

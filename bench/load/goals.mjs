@@ -1,4 +1,4 @@
-// Rows that are held against a goal. The ratio is the part of the goal that was used: above 1 it is missed.
+// Rows with a goal. A ratio above 1 misses the goal.
 
 export function atMost(goal, { scenario, value, unit }) {
   const margin = goal === 0 ? (value === 0 ? 'met' : 'missed') : `margin ${percent(1 - value / goal)}`;

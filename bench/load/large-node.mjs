@@ -1,4 +1,4 @@
-// One node with very many catalogs is crawled, beside as many catalogs of many nodes.
+// Crawls one node with very many catalogs, and as many catalogs spread over many nodes.
 import { withCrawler } from '../support/crawled-network.mjs';
 
 export async function* measureLargeNode({ catalogs, resources, nodes }) {

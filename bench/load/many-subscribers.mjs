@@ -1,4 +1,4 @@
-// Thousands of subscriptions to one catalog service, one of them to a receiver that takes its time: the others must not notice.
+// Thousands of subscriptions to one catalog service, one of them with a slow receiver, which must not delay the others.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
@@ -9,7 +9,7 @@ import { seedChargers } from '../support/seed-chargers.mjs';
 import { changeAll, seedSubscribers } from '../support/subscribers.mjs';
 
 const networkId = 'bench.org/subscribers';
-/** Subscribers share them: there are not thousands of ports to give. */
+/** Subscribers share ports, because there are not thousands of them. */
 const ports = 20;
 const slowMs = 20_000;
 

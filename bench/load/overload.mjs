@@ -1,4 +1,4 @@
-// More than the service can do, by identities that do not wait: it refuses with 429 or 503 and a Retry-After, and is itself again soon after.
+// More load than the service can handle, from identities that do not wait: it must refuse with 429 or 503 and Retry-After, and recover soon after.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { actions } from '../../dist/protocol/actions.js';
 import { createRotation } from '../search/requests.mjs';

@@ -1,4 +1,4 @@
-// Pushes and discovers side by side: as load tests of such services pace them, with a second between the requests of a client, and without a pause.
+// Pushes and discovers side by side: with a second between the requests of a client, as in usual load tests, and without a pause.
 import { quantile } from '../measure.mjs';
 import { createRotation } from '../search/requests.mjs';
 import { pusher } from '../search/seed.mjs';
@@ -14,7 +14,7 @@ const goals = [
 ];
 const successGoal = 99.9;
 
-/** `clients` push, and as many others ask, each as an identity of its own. */
+/** `clients` push, and as many others ask, each with a separate identity. */
 export async function openClients(service, { data, kept, clients }) {
   const to = service.discoveryUrl;
   const sender = await service.participant(pusher, { to, ignoresCallbacks: true });

@@ -1,12 +1,12 @@
-// The collections that answers are judged on: products with the grades that people gave them for queries, and romanised Hindi words with their native form. They are no part of
-// the project (CONTRIBUTING.md: TEST_DATA_DIR).
+// The collections that answers are judged on: products with the grades that people gave them for queries, and romanised Hindi words with their native
+// form. They are not part of the project (CONTRIBUTING.md: TEST_DATA_DIR).
 import { existsSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 
 const dataDirectory = resolve(process.env.TEST_DATA_DIR || '../shared/data');
 
-/** Undefined where the directory does not have them. Grades are 0 to 3, by query and product. */
+/** Undefined if the directory does not have them. Grades are 0 to 3, by query and product. */
 export function readJudged(directory = join(dataDirectory, 'relevance')) {
   const judgements = join(directory, 'judgements.tsv');
   const file = ['products.jsonl.gz', 'products.jsonl'].map((name) => join(directory, name)).find(existsSync);
@@ -21,7 +21,7 @@ export function readJudged(directory = join(dataDirectory, 'relevance')) {
   return { products: lines.map((line) => JSON.parse(line)), queries };
 }
 
-/** Pairs of a romanised word and its native form, the same form several times. */
+/** Pairs of a romanised word and its native form; several words may have the same form. */
 export function readRomanised(file = join(dataDirectory, 'indic/hi-romanised.tsv')) {
   return existsSync(file)
     ? rowsOf(file).map(([romanised, native]) => [romanised.toLowerCase(), native])
@@ -59,7 +59,7 @@ export function textsOf({ name, description, brand, attributes }) {
   };
 }
 
-/** In the order of the resources, as many in each as a service takes at once. */
+/** In the order of the resources, each with at most as many as a service accepts. */
 export function* catalogsOf(name, resources) {
   for (let from = 0; from < resources.length; from += resourcesPerCatalog)
     yield {

@@ -1,5 +1,6 @@
-// How good the order of answers is, by the grades of a query: nDCG (2^grade - 1, divided by the logarithm of the place, held against the best possible order), the reciprocal
-// rank of the first hit with a grade above 0, and the share of those within the first hundred.
+// The quality of a ranking, by the grades of a query: nDCG (2^grade - 1, divided by the logarithm of the rank, compared with the best possible
+// order), the reciprocal rank of the first hit with a grade above 0, and the share of all products with such a grade that are in the first hundred
+// hits.
 
 export function measureQuery(ids, grades) {
   const isGood = (id) => (grades.get(id) ?? 0) > 0;
@@ -28,13 +29,13 @@ function gainOf(grades) {
   return grades.slice(0, 10).reduce((sum, grade, place) => sum + (2 ** grade - 1) / Math.log2(place + 2), 0);
 }
 
-/** Without those that have none. */
+/** Undefined values do not count. */
 export function mean(values) {
   const known = values.filter((value) => value !== undefined);
   return known.reduce((sum, value) => sum + value, 0) / known.length;
 }
 
-/** Within which the mean lies in 95 % of samples drawn from the same values (bootstrap). */
+/** The 95 % confidence interval of the mean (bootstrap). */
 export function intervalOf(values, draws = 2_000) {
   const known = values.filter((value) => value !== undefined);
   const random = randomNumbers(1);
@@ -45,7 +46,7 @@ export function intervalOf(values, draws = 2_000) {
   return [means[Math.floor(draws * 0.025)], means[Math.floor(draws * 0.975)]];
 }
 
-/** The same ones for the same seed, from 0 up to 1 (mulberry32). */
+/** From 0 up to 1, and the same for the same seed (mulberry32). */
 export function randomNumbers(seed) {
   let state = seed;
   return () => {

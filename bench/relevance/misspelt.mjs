@@ -1,4 +1,4 @@
-// Words of a collection with one typing error each, which no document has as it stands.
+// Words of a collection with one typing error each. No document has the misspelt word.
 import { randomNumbers } from './measures.mjs';
 
 const letters = 'abcdefghijklmnopqrstuvwxyz';
@@ -10,7 +10,7 @@ const errors = [
   (word, at, letter) => word.slice(0, at) + letter + word.slice(at + 1),
 ];
 
-/** `wordsById`: what each document has. */
+/** `wordsById`: the words of each document. */
 export function misspell(wordsById, count, seed = 35) {
   const known = new Set([...wordsById.values()].flatMap((words) => [...words]));
   const pool = [...known].filter((word) => /^[a-z]{5,}$/.test(word)).sort();

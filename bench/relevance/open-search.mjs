@@ -1,4 +1,4 @@
-// The same documents in OpenSearch, asked in three ways that somebody would choose first.
+// The same documents in OpenSearch, queried in the three ways that most people would try first.
 import { textsOf } from './collections.mjs';
 
 const index = 'relevance';
@@ -18,7 +18,7 @@ export const baselines = {
 };
 export const fuzzy = 'standard analyzer, fuzziness';
 
-/** Resolves to a function that gives the ids of what is found. */
+/** Resolves to a function that returns the ids of the hits. */
 export async function fillOpenSearch(url, products) {
   const send = async (method, path, body, type = 'application/json') => {
     const response = await fetch(`${url}${path}`, { method, body, headers: { 'content-type': type } });

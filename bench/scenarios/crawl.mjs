@@ -1,9 +1,8 @@
-// The first crawl of a network, from its enumeration to the last catalog in the index, against a bare loop over the same bytes (gunzip,
-// SHA-256, JSON.parse, canonical form, Ed25519) with plain inserts of the same rows into the same tables, one commit per catalog. What such a
-// crawl adds to the memory of the service. And a poll of indexes that have not changed, against a bare loop of conditional GETs.
+// The first crawl of a network, from its enumeration to the last catalog in the index, compared with a bare loop over the same bytes (gunzip,
+// SHA-256, JSON.parse, canonical form, Ed25519) with plain inserts of the same rows into the same tables, one commit per catalog. The memory that
+// such a crawl adds to the service. And a poll of unchanged indexes, compared with a bare loop of conditional GETs.
 //
-// BENCH_CRAWL_NODES, BENCH_CRAWL_CATALOGS (of each node), BENCH_CRAWL_RESOURCES (of each catalog) and BENCH_CRAWL_POLLED (indexes) say how
-// much.
+// Sizes: BENCH_CRAWL_NODES, BENCH_CRAWL_CATALOGS (per node), BENCH_CRAWL_RESOURCES (per catalog) and BENCH_CRAWL_POLLED (indexes).
 import { sideBySide } from '../measure.mjs';
 import { chooseSizes, sizeFrom } from '../sizes.mjs';
 import { untilCounted, withCrawler } from '../support/crawled-network.mjs';
@@ -83,14 +82,14 @@ async function poll(repeat) {
   });
 }
 
-/** How many per second. */
+/** Items per second. */
 async function rate(count, work) {
   const begin = performance.now();
   await work();
   return (count * 1000) / (performance.now() - begin);
 }
 
-/** Every index is due at once; ends when none is any more. */
+/** Makes every index due at once; ends when none is due any more. */
 async function pollAll(database) {
   const { rowCount } = await database.transaction(async (tx) => {
     await tx.query('update discovery.crawl_index set due_at = now()');

@@ -1,5 +1,5 @@
-// Publishing catalogs of chargers, from the request to on_publish, against plain SQL that writes the same rows into the same tables with the
-// same commits. And publishing into a service that already holds a million resources, against an empty one.
+// Publishing catalogs of chargers, from the request to on_publish, compared with plain SQL that writes the same rows into the same tables with the
+// same commits. And publishing into a service that already holds a million resources, compared with an empty one.
 import { randomUUID } from 'node:crypto';
 import { actions } from '../../dist/protocol/actions.js';
 import { sideBySide } from '../measure.mjs';
@@ -7,7 +7,7 @@ import { startService } from '../service.mjs';
 import { chooseSizes, sizeFrom } from '../sizes.mjs';
 import { rowsOf, seedCatalogs, writeAll } from '../support/plain-publish.mjs';
 
-/** After the warm-ups, the code that makes the difference is compiled. */
+/** The warm-ups are enough to have the hot code compiled. */
 const { publishers, publishesEach, resourcesPerCatalog, heldCatalogs, warmUps } = chooseSizes({
   whole: {
     publishers: 4,
@@ -54,7 +54,7 @@ async function start(service) {
   return { publish, write };
 }
 
-/** Resources per second; what is sent has been made before. */
+/** Resources per second. The requests are prepared before the clock starts. */
 async function rate(prepared, work) {
   const begin = performance.now();
   await work(prepared);

@@ -1,6 +1,5 @@
-// A pull of 100 catalogs with a million resources, from the request to on_pull with the download ready, against COPY of the same documents
-// into gzip (the same level), which PostgreSQL starts by itself. And what this pull, and a search for the same catalogs, add to the memory
-// of the service.
+// A pull of 100 catalogs with a million resources, from the request to on_pull with the download ready, compared with COPY of the same documents into
+// gzip (same level), which PostgreSQL starts. And the memory that this pull, and a search for the same catalogs, add to the service.
 import { actions } from '../../dist/protocol/actions.js';
 import { sideBySide } from '../measure.mjs';
 import { startService } from '../service.mjs';
@@ -17,7 +16,7 @@ const networkId = 'bench.org/pull';
 
 export async function run({ repeat }) {
   const service = await startService({
-    // However little is pulled, it is offered as a download.
+    // Even a small pull is offered as a download.
     settings: { PULL_INLINE_LIMIT: '1kb' },
     prepare: (database) => seedChargers(database, { networkId, catalogs, resourcesPerCatalog }),
   });
@@ -57,7 +56,7 @@ function memoryRow(scenario, addedBytes) {
   };
 }
 
-/** How many resources per second. */
+/** Resources per second. */
 async function rate(work) {
   const start = performance.now();
   await work();

@@ -1,5 +1,5 @@
-// Fan-out: catalogs change, and each of 20 subscribers is pushed all of them, from the commit of the change to the last acknowledgement;
-// against a bare loop that signs and posts the same bodies to the same receivers with the same concurrency.
+// Fan-out: catalogs change, and 20 subscribers are each pushed all of them, from the commit of the change to the last acknowledgement; compared with
+// a bare loop that signs and posts the same bodies to the same receivers with the same concurrency.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent } from 'undici';
@@ -37,7 +37,7 @@ async function measure({ repeat, receivers, ports }) {
       const change = { pushes, untilAcknowledged: allAcknowledged };
       return (pushes * 1000) / (await changeAll(service.database, receivers, change));
     };
-    // The first pushes are FULL, all others MERGE; and a service that runs for days is measured when it is warm.
+    // The first pushes are FULL, all others MERGE. The rounds also warm up the service, like one that runs for days.
     for (let round = 0; round < warmUpRounds; round += 1) await ours();
     const bodies = await lastBodies(receivers);
     const result = await sideBySide({ repeat, ours, yardstick: () => post(ports, bodies) });

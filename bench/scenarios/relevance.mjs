@@ -1,5 +1,5 @@
-// Whether what was meant comes first: products with the judgement of people (CONTRIBUTING.md: TEST_DATA_DIR, or --data DIR), published to the real service, discovered with the client
-// in the order of the answer's ranking, beside OpenSearch with the same products; 1,000 misspelt words of them; and romanised Hindi, where TEST_DATA_DIR has it.
+// Relevance: products with grades by people (CONTRIBUTING.md: TEST_DATA_DIR, or --data DIR), published to the real service and discovered with the
+// client in ranked order, beside OpenSearch with the same products; 1,000 misspelt words of them; and romanised Hindi, if TEST_DATA_DIR has it.
 import { fileURLToPath } from 'node:url';
 import { findObstacle, startOpenSearch } from '../../scripts/opensearch.mjs';
 import { catalogsOf, readJudged, readRomanised, resourceOf, textsOf } from '../relevance/collections.mjs';
@@ -19,7 +19,7 @@ const sizes = chooseSizes({
   },
   miniature: { products: 60, queries: 3, misspelt: 3, romanised: 6, heapMb: 512 },
 });
-/** Hits of a page. */
+/** Hits per page. */
 const page = 20;
 const read = 100;
 const worstShown = 12;
@@ -122,7 +122,7 @@ function tellWorst({ ours, ...others }) {
   }
 }
 
-/** A hit counts that has the word meant. */
+/** A hit counts if it has the intended word. */
 async function* misspeltRows(products, engines) {
   const wordsById = new Map(products.map((product) => [product.id, wordsOf(product)]));
   const cases = misspell(wordsById, sizes.misspelt);
@@ -158,7 +158,7 @@ function wordsOf(product) {
   );
 }
 
-/** Either way the words of one script are found by those of the other. */
+/** In both directions: words of one script must find those of the other. */
 async function* measureRomanised(pairs) {
   yield await acrossScripts('romanised Hindi finds its native word among ten', pairs);
   yield await acrossScripts(

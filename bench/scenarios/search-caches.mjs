@@ -1,7 +1,7 @@
-// The value of each search cache for new questions: the same questions with all caches, without each of them, and with none, in
-// quiet and while resources are written. A ratio above 1 is slower than with all caches.
+// The value of each search cache for new questions: the same questions with all caches, without each of them, and with none, both without writes and
+// while resources are written. A ratio above 1 is slower than with all caches.
 //
-// --size says how many stations there are (100,000).
+// --size is the number of stations (100,000).
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { cacheNames } from '../../dist/search/cache/caches.js';
@@ -48,7 +48,7 @@ const sets = {
   none: [],
 };
 
-/** In turns, so that a noisy machine disturbs all alike. By the set and the kind: the times, in ms. */
+/** Alternates the sets, so that a noisy machine affects all alike. Returns the times in ms by set and kind. */
 async function measureSets(database, { job, changed, repeat, isBusy }) {
   const tables = Object.fromEntries(Object.keys(sets).map((name) => [name, {}]));
   const perRound = Math.ceil(sizes.questions / repeat);
@@ -63,7 +63,7 @@ async function measureSets(database, { job, changed, repeat, isBusy }) {
   return tables;
 }
 
-/** Every write begins at its time, unless the one before has not ended. */
+/** Each write starts on schedule, unless the previous one has not ended. */
 function ingest(database, changed) {
   const everyMs = (1000 * catalogsPerWrite * stations.resourcesPerCatalog) / ingestPerSecond;
   let isStopped = false;

@@ -1,11 +1,11 @@
 // Search, question by question, beside OpenSearch and plain PostgreSQL with the same resources; then the discovery service over it, with signed requests.
 //
-// Measures `search()` of the port, with the parsed documents of the page, beside the yardsticks; neither signature nor HTTP nor storing the
-// answer. "First time" means that nobody asked it before in that process: every question is another one, and the process sees to it. Each round asks all
-// engines in turns, so that a noisy machine disturbs them alike. A ratio above 1 is slower than the yardstick.
-// Ours is asked when it has compacted its lists, which it does after a bulk load by itself; OpenSearch as it is after loading, and merged into one segment.
+// Measures `search()` of the port, with the parsed documents of the page, but without signatures, HTTP and storing the answer. "First time" means
+// that this process was not asked the question before; the process checks this. Each round alternates all engines, so that a noisy machine affects
+// them alike. A ratio above 1 is slower than the yardstick.
+// Ours is measured after it has compacted its lists, which it always does after a bulk load; OpenSearch as it is after loading, and merged into one segment.
 //
-// --size says how many resources there are (100,000), and --data products that they are real products instead of generated stations.
+// --size is the number of resources (100,000); --data products uses real products instead of generated stations.
 import { findObstacle, startOpenSearch } from '../../scripts/opensearch.mjs';
 import { quantile } from '../measure.mjs';
 import { indexes } from '../search/engines.mjs';
@@ -20,7 +20,7 @@ import { chooseSizes } from '../sizes.mjs';
 
 const sets = { stations, products };
 
-/** `samples`: number of catalogs that questions are about, and that are changed. `counted`: questions of a kind and round whose hits are counted too. */
+/** `samples`: number of catalogs that questions are about and that are changed. `counted`: questions per kind and round whose hits are also counted. */
 const sizes = chooseSizes({
   whole: {
     resources: 100_000,
@@ -69,8 +69,10 @@ export async function* run({
   const service = await startService({
     settings: { ROLES: 'registry,discovery' },
     prepare: async (database, { url }) => {
+      tell(`loads ${resources.toLocaleString('en-US')} ${name}`);
       const seeded = await seedOurs(database, data, { resources, samples: 2 * sizes.samples });
       kept = seeded.kept;
+      tell('compacts the lists');
       const value = await compact(database, url);
       rows.push({ scenario: `${title}: lists compacted after the load`, value, unit: 's' });
       const job = { data: name, databaseUrl: url, kept: asked(kept), repeat };
@@ -91,16 +93,23 @@ export async function* run({
   }
 }
 
-/** Later pushes change the answers. */
+/** Only half of the catalogs: later pushes change the answers of the others. */
 function asked(kept) {
   return kept.filter((_, index) => index % 2 === 0);
 }
 
+/** Each step takes minutes with many resources. */
+function tell(step) {
+  console.error(`bench: ${step} …`);
+}
+
 async function beside({ title, name, data, resources, database, seeded, job, obstacle }) {
   const rows = [];
+  tell('loads plain PostgreSQL');
   const plain = await seedPlain(database, data, { resources });
   const openSearch = obstacle ? undefined : await openOpenSearch();
   try {
+    if (openSearch) tell('loads OpenSearch, alone and as our index');
     const filled = openSearch && (await seedOpenSearch(openSearch.url, data, { resources }));
     const fed = openSearch && (await seedFed(database, openSearch.url, { resources }));
     rows.push(...seedRows(title, seeded, { openSearch: filled, fed, plain }));
@@ -138,7 +147,7 @@ async function beside({ title, name, data, resources, database, seeded, job, obs
   return rows;
 }
 
-/** BENCH_OPENSEARCH_URL names one that is running already: its indexes of this bench are removed at the end. */
+/** BENCH_OPENSEARCH_URL names one that is already running: this bench removes its indexes from it at the end. */
 async function openOpenSearch() {
   const url = process.env.BENCH_OPENSEARCH_URL;
   if (!url) return startOpenSearch({ heapMb: sizes.heapMb });

@@ -1,11 +1,11 @@
-// Publishing a catalog of 50,000 chargers as signed files, against bare gzip, SHA-256 and a synced write of the same bytes: a new baseline of
-// what is published already (compare, check what differs, hash, sign, pack, write), and a first publish (check all of it, canonical form, hash,
-// sign, pack, write). And a change of one resource, submitted whole and as a MERGE.
+// Publishing a catalog of 50,000 chargers as signed files, compared with bare gzip, SHA-256 and a synced write of the same bytes: a new baseline of a
+// published catalog (compare, check what differs, hash, sign, pack, write), and a first publish (check everything, canonical form, hash, sign, pack,
+// write). And a change of one resource, submitted whole and as a MERGE.
 //
-// The yardstick is what nobody can do without: it gets the very bytes of the baseline ready in memory, packs them at the same level of gzip
-// (the usual one of zlib), hashes them, and writes and syncs one file, each by one plain call. Ours begins with the parsed request and ends when
-// content and index are synced and renamed. What it gains by packing in threads, and by not packing again what it packed before, is its own.
-// The garbage of making a request is collected before the clock starts, for both: otherwise ours would pay for it.
+// The yardstick is the minimum of work: it starts with the bytes of the baseline in memory, packs them at the same level of gzip (the default of
+// zlib), hashes them, and writes and syncs one file, each by one plain call. Ours starts with the parsed request and ends when content and index are
+// synced and renamed. It may pack in threads, and need not pack the same bytes again. Garbage from making the request is collected before the clock
+// starts, for both.
 import { createHash, generateKeyPairSync, randomUUID } from 'node:crypto';
 import { mkdtemp, open, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -95,7 +95,7 @@ function sound(resource) {
 
 let alterations = 0;
 
-/** The same catalog, read from text as a trigger would, with one resource that it never had before. */
+/** The same catalog, parsed from text as a trigger would do it, with one new version of a resource. */
 function altered(catalog) {
   alterations += 1;
   const copy = JSON.parse(JSON.stringify(catalog));
@@ -121,7 +121,7 @@ async function publishOne(tree, catalog) {
 setFlagsFromString('--expose-gc');
 const collectGarbage = runInNewContext('gc');
 
-/** Milliseconds, of the publish alone. */
+/** Milliseconds of the publish only. */
 async function timed(work) {
   collectGarbage();
   const begin = performance.now();

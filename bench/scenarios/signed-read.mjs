@@ -1,4 +1,4 @@
-// A signed read (no durable write), as GET /catalog/subscription is, against a bare Fastify route with the same cryptography.
+// A signed read (no durable write), like GET /catalog/subscription, compared with a bare Fastify route with the same cryptography.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Pool } from 'undici';
@@ -40,7 +40,7 @@ export async function run({ repeat }) {
 
 async function rate(port, key) {
   const pool = new Pool(`http://127.0.0.1:${port}`, { connections: concurrency });
-  // Signed once for all requests: a read is evaluated again each time, and the caller's own cost is not what is measured.
+  // Signed once for all requests: the service evaluates every read again, and the caller's cost is not measured.
   const authorization = signRequest(key, Buffer.alloc(0), { now: new Date() });
   const read = async () => {
     const { statusCode, body } = await pool.request({

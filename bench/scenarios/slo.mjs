@@ -1,7 +1,7 @@
-// Load, held against the goals that a discovery service is run by: pushes and discovers side by side, with each p99 and its margin; a quarter of an hour
-// without a pause, with the memory at its end; more than can be done; very many subscribers, one of them slow; a node with very many catalogs.
+// Load, compared with the goals of a discovery service in operation: pushes and discovers side by side, with each p99 and its margin; a quarter of an
+// hour without a pause, with the memory at its end; overload; very many subscribers, one of them slow; a node with very many catalogs.
 //
-// --size says how many stations there are (100,000).
+// --size is the number of stations (100,000).
 
 import { atMost } from '../load/goals.mjs';
 import { measureLargeNode } from '../load/large-node.mjs';
@@ -40,7 +40,7 @@ const sizes = chooseSizes({
 const pauseMs = 1_000;
 /** Ratio to the memory in the middle of the run. */
 const flat = 1.1;
-/** As they are by default. The bench lifts them elsewhere. */
+/** The default limits. The bench raises them elsewhere. */
 const limits = {
   RATE_LIMIT_PER_SECOND: '200',
   TIME_LIMIT_MS_PER_SECOND: '500',

@@ -1,5 +1,6 @@
-// The first sync of an operator with many stations, and one that finds nothing changed. And how long it takes until a status that an operator reports is visible in the discovery service: by `signpost sync --watch` through a catalog service, and as
-// signed files that a crawler polls every 30 s. The source is a file of OCPI locations, of which one station at a time changes.
+// The first sync of an operator with many stations, and one that finds nothing changed. And the time until a status that an operator reports is
+// visible in the discovery service: by `signpost sync --watch` through a catalog service, and as signed files that a crawler polls every 30 s. The
+// source is a file of OCPI locations; one station at a time changes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
@@ -16,7 +17,7 @@ const network = 'nfh.global/beckn-nodes';
 const publisherId = 'operator.bench';
 const program = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const lookAgainMs = 100;
-/** As the law has it: Regulation (EU) 2025/655. */
+/** The legal limit: Regulation (EU) 2025/655. */
 const goalSeconds = 60;
 
 const { many, stations, changes, syncSeconds, crawlSeconds, pauseMs } = chooseSizes({
@@ -28,7 +29,7 @@ export async function run() {
   return [...(await firstSync(90)), ...(await firstSync(1)), ...(await statuses())];
 }
 
-/** Into a directory that nobody serves. Each station has two EVSEs, each with a tariff. */
+/** Syncs into a directory that is not served. Each station has two EVSEs, each with a tariff. */
 async function firstSync(regions) {
   const directory = mkdtempSync(join(tmpdir(), 'signpost-bench-sync-'));
   const [file, tariffs] = ['locations.json', 'tariffs.json'].map((name) => join(directory, name));
@@ -74,7 +75,7 @@ async function runSync(args, options) {
   return { seconds: (performance.now() - begin) / 1_000, megabytes: kilobytes / 1_000 };
 }
 
-/** 0 where the system does not say, or the process has ended. */
+/** 0 if the system does not report it, or the process has ended. */
 function highWaterMark(pid) {
   try {
     return Number(/VmHWM:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
@@ -133,7 +134,7 @@ async function statuses() {
   }
 }
 
-/** Seconds from the change of the file to the row of the discovery service, of each change. */
+/** For each change, the seconds from the change of the file to the row in the discovery service. */
 async function measure(database, { party, args, env, directory }) {
   const file = join(directory, party, 'locations.json');
   mkdirSync(join(directory, party));

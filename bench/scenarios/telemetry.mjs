@@ -1,7 +1,8 @@
-// What telemetry costs: the same discovers and publishes on two services, one without OTEL_EXPORTER_OTLP_ENDPOINT and one that exports traces, metrics and log to a collector, in turns. What counts is the
-// processor time of the service for each request, which hardly depends on what else the machine does. And what a traced piece of work costs where nothing is traced: a function call.
+// The cost of telemetry: the same discovers and publishes on two services in turns, one without OTEL_EXPORTER_OTLP_ENDPOINT and one that exports
+// traces, metrics and log to a collector. The measure is the service's processor time per request, which hardly depends on other load of the machine.
+// And the cost of a traced function call when tracing is off.
 //
-// --size says how many stations there are (20,000).
+// --size is the number of stations (20,000).
 import { randomUUID } from 'node:crypto';
 import { createServer } from 'node:http';
 import { actions } from '../../dist/protocol/actions.js';
@@ -19,7 +20,7 @@ const sizes = chooseSizes({
   miniature: { resources: 90, samples: 12, seconds: 0.1, publishes: 4, warmUpRounds: 1, calls: 100 },
 });
 const publishers = 4;
-/** The unit of Linux. */
+/** The unit in which Linux counts processor time. */
 const shortestMs = 10;
 
 export async function* run({ repeat, size: resources = sizes.resources }) {
@@ -37,7 +38,7 @@ export async function* run({ repeat, size: resources = sizes.resources }) {
         for (const service of services) await measure(service, work);
       const rounds = [];
       for (let round = 0; round < repeat; round += 1) {
-        // Whoever comes second finds the machine warm: they take turns in that, too.
+        // The second one finds the machine warm, so they take turns at going first.
         const [first, second] = round % 2 === 0 ? [off, on] : [on, off];
         const [one, two] = [await measure(first, work), await measure(second, work)];
         rounds.push(round % 2 === 0 ? { off: one, on: two } : { off: two, on: one });
@@ -63,7 +64,7 @@ export async function* run({ repeat, size: resources = sizes.resources }) {
   }
 }
 
-/** Where nothing is traced, beside the same work alone. */
+/** A traced call when tracing is off, beside the same work alone. */
 async function measureCall() {
   const work = async () => 1;
   const options = () => ({ scope: 'internal' });
@@ -106,7 +107,7 @@ async function open(endpoint, resources) {
   };
 }
 
-/** Processor time of the service for each request; undefined where that cannot be told. */
+/** The service's processor time per request; undefined where it cannot be measured. */
 async function measure(service, work) {
   const before = processorTime(service.processId);
   const done = await service[work]();
@@ -114,7 +115,7 @@ async function measure(service, work) {
   return after === undefined ? undefined : Math.max(after - before, shortestMs) / Math.max(done, 1);
 }
 
-/** One after the other, each to its on_publish. */
+/** One after another, each until its on_publish. */
 async function publishSome(node) {
   for (let n = 0; n < sizes.publishes / publishers; n += 1) {
     const id = `catalog-${randomUUID()}`;
@@ -132,7 +133,7 @@ async function publishSome(node) {
   }
 }
 
-/** Takes all that comes, and keeps nothing. */
+/** Accepts everything, keeps nothing. */
 async function startCollector() {
   let requests = 0;
   const server = createServer((request, response) => {

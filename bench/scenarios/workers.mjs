@@ -1,7 +1,8 @@
-// Discover with one worker and with two, in turns: signed requests of all kinds, none like the one before, eight clients on the same machine. Beside the rate stands what a
-// request takes of the processors: of the service, of PostgreSQL, and of the clients, which sign more requests than they send. The two services have a database each, with the same stations.
+// Discover with one worker and with two, in turns: signed requests of all kinds, all different, from eight clients on the same machine. Beside the
+// rate: the processor time per request of the service, of PostgreSQL, and of the clients, which sign more requests than they send. Each service has a
+// separate database with the same stations.
 //
-// --size says how many stations there are (100,000).
+// --size is the number of stations (100,000).
 import { median } from '../measure.mjs';
 import { createAsking } from '../search/requests.mjs';
 import { seedOurs } from '../search/seed.mjs';

@@ -1,12 +1,12 @@
-// Whether the engines found the same. Where a question means the same to all of them, they must: otherwise the bench would compare different work.
+// Checks that the engines found the same. Where a question means the same to all of them, they must: otherwise the bench would compare different work.
 import { countedTo } from './questions.mjs';
 
-/** Degrees are stored a centimetre apart by OpenSearch. */
+/** OpenSearch stores degrees to about a centimetre. */
 const sameMeters = 0.1;
 
 /**
- * `overlaps` gets, for questions that each engine ranks in its own way, which share of our page stands in that of a yardstick, too. `count` asks plain
- * PostgreSQL how many there are.
+ * For questions that each engine ranks in its own way, `overlaps` collects the share of our page that is also on a yardstick's page. `count` asks
+ * plain PostgreSQL for the total.
  */
 export async function compareAnswers(question, { ours, ...yardsticks }, { overlaps, count }) {
   if (ours === undefined) return;
@@ -25,7 +25,7 @@ export async function compareAnswers(question, { ours, ...yardsticks }, { overla
   const totals = Object.values(counted).flatMap((total) =>
     total === undefined ? [] : [Math.min(total, countedTo)],
   );
-  // A place on the circle is inside for one engine and outside for another.
+  // Engines may disagree about a place exactly on the circle.
   const spread = question.distance ? 1 : 0;
   check(Math.max(...totals) - Math.min(...totals) <= spread, `counted ${JSON.stringify(counted)}`);
   for (const [name, answer] of Object.entries({ ours, ...yardsticks })) {
@@ -51,7 +51,7 @@ function overlap(pages, others) {
   return pages.length === 0 ? 1 : pages.filter((page) => ids.has(idOf(page))).length / pages.length;
 }
 
-/** Resources of one place are equally far, in any order; and ours stand together with others of their catalog. */
+/** Resources of one place are equally far, in any order; ours are grouped by catalog. */
 function distances({ distance }, { pages }) {
   return pages.map(distance).sort((a, b) => a - b);
 }

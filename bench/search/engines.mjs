@@ -1,5 +1,5 @@
-// The search service, OpenSearch and plain PostgreSQL, asked alike: `ask` resolves to the pages that were found, as parsed JSON, and how many there are as far as
-// that was counted. `serverPids` are the processes that work for it beside this one.
+// The search service, OpenSearch and plain PostgreSQL with one interface: `ask` resolves to the page as parsed JSON, and to the total as far as it
+// was counted. `serverPids` are the other processes that work for the engine.
 import pg from 'pg';
 import { Client } from 'undici';
 import { readConfig } from '../../dist/config.js';
@@ -8,14 +8,17 @@ import { createSearch } from '../../dist/search/port.js';
 import { openDatabase } from '../../dist/storage/database.js';
 import { createThreadPool } from '../../dist/thread-pool.js';
 
-/** As the discovery service asks it: what has changed is looked at when the answer is stored. `settings` are environment variables; without `usedCaches`, all caches are used. */
+/**
+ * As the discovery service uses it: changes are checked when the answer is stored. `settings` are environment variables; without `usedCaches`, all
+ * caches are used.
+ */
 export async function openOurs({ databaseUrl, usedCaches }, settings = {}) {
   const logger = silentLogger();
   const config = readConfig({ ...process.env, ...settings });
   const database = await openDatabase({ url: databaseUrl, logger });
   const threads = createThreadPool({ size: 2, logger });
   const search = createSearch({ config, database, threads, usedCaches, now: () => new Date() });
-  // What changes is fed to OpenSearch by nobody meanwhile: nothing does.
+  // Nothing changes meanwhile, so OpenSearch needs no feed.
   const upkeep = config.SEARCH_INDEX === 'opensearch' ? undefined : await search.start({ logger });
   return {
     async ask({ message }) {
@@ -45,7 +48,7 @@ export function fedSettings({ openSearchUrl }) {
   return { SEARCH_INDEX: 'opensearch', OPENSEARCH_URL: openSearchUrl, OPENSEARCH_PREFIX: indexes.fed };
 }
 
-/** The search service with its index in OpenSearch: both work for it. */
+/** The search service with its index in OpenSearch: the processes of both count. */
 export async function openFed(job) {
   const ours = await openOurs(job, fedSettings(job));
   const openSearch = openOpenSearch(job, indexes.fed);
@@ -59,7 +62,7 @@ export async function openFed(job) {
   };
 }
 
-/** The same documents as OpenSearch has them after loading, and merged into one segment; and our index in it. */
+/** As OpenSearch has the documents after loading, and merged into one segment; and our index in it. */
 export const indexes = { loaded: 'bench', merged: 'bench-merged', fed: 'bench-fed' };
 
 export function openOpenSearch({ openSearchUrl }, index) {
@@ -107,7 +110,7 @@ export async function openPlain({ databaseUrl }) {
       const { rows } = await client.query('select pg_backend_pid() as pid');
       return rows.map(({ pid }) => pid);
     },
-    /** Not a part of the page, and not of what is measured. */
+    /** Neither part of the page nor measured. */
     async count({ sql: { count, values } }) {
       const { rows } = await client.query({ text: count, values });
       return rows[0].count;

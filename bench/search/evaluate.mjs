@@ -1,7 +1,7 @@
-// A process that evaluates questions, and tells its parent how long each took: node evaluate.mjs JOB.json, by fork.
+// A process that evaluates questions and reports to its parent how long each took: node evaluate.mjs JOB.json, by fork.
 //
-// The job `after restart` asks only the first questions of a new process, and only our engine. All others first ask other questions; then each
-// question is asked of all engines, or of ours alone, in turns, for the first time in this process, and later of ours once more.
+// The job `after restart` asks only the first questions of a new process, and only our engine. All others start with different questions for warm-up;
+// then they ask all engines, or only ours, each question in turns, for the first time in this process, and later ours once more.
 import { readFileSync } from 'node:fs';
 import { ProtocolError } from '../../dist/protocol/errors.js';
 import { compareAnswers } from './compare.mjs';
@@ -13,7 +13,7 @@ const job = JSON.parse(readFileSync(process.argv[2], 'utf8'));
 const data = await import(`./${job.data}.mjs`);
 const kinds = Object.entries(data.questionsOf(job.kept));
 const ledger = createLedger();
-/** An engine that takes longer for a kind and a round is not asked further in that round. */
+/** An engine that takes longer for a kind is not asked further in that round. */
 const patienceMs = 5_000;
 
 const ours = await openOurs(job);
@@ -36,13 +36,13 @@ try {
 }
 process.disconnect();
 
-/** All kinds in turn, as they come to a service that was restarted. */
+/** All kinds in turn, as they reach a restarted service. */
 async function askFirst(count) {
   const limited = kinds.filter(([name]) => name !== 'no limit');
   const taken = [];
   for (let n = 0; n < count; n += 1) {
     const [, questions] = limited[n % limited.length];
-    // Every process of a run asks others, because PostgreSQL and the system remember, too.
+    // Each process of a run asks different questions, because PostgreSQL and the operating system cache, too.
     const index = job.skip + job.round * Math.ceil(count / limited.length) + Math.floor(n / limited.length);
     const question = questions[index % questions.length];
     ledger.first(question);
@@ -72,9 +72,11 @@ async function evaluate() {
       overlaps: emptyTimes(),
     });
   }
-  for (let round = 0; round < rounds; round += 1)
+  for (let round = 0; round < rounds; round += 1) {
+    console.error(`bench: asks, round ${round + 1} of ${rounds} …`);
     for (const kind of measured.values())
       await measureRound(kind, kind.questions.slice(round * perRound, (round + 1) * perRound), round);
+  }
   for (const kind of measured.values())
     for (const question of within(patienceMs * rounds, kind.asked)) {
       ledger.again(question);
@@ -89,7 +91,7 @@ function emptyTimes() {
   return Object.fromEntries(Object.keys(engines).map((name) => [name, []]));
 }
 
-/** Who is asked first changes with each question. */
+/** Another engine goes first with each question. */
 async function measureRound(kind, questions, round) {
   const names = Object.keys(engines);
   const spent = Object.fromEntries(names.map((name) => [name, 0]));
@@ -121,7 +123,7 @@ async function measureRound(kind, questions, round) {
   }
 }
 
-/** Where ours gives up, that is how long it takes to give up; a yardstick never may. */
+/** If our engine gives up, this is the time until it does; a yardstick must not give up. */
 async function timed(engine, question) {
   const begin = performance.now();
   const answer = await engine.ask(question).catch((error) => {

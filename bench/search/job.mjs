@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
-/** Evaluates questions (evaluate.mjs) in a process of its own, which has asked nothing before. */
+/** Evaluates questions (evaluate.mjs) in a fresh process. */
 export async function evaluate(job) {
   const directory = mkdtempSync(join(tmpdir(), 'signpost-bench-job-'));
   try {

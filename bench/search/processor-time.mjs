@@ -1,6 +1,9 @@
 import { readdirSync, readFileSync } from 'node:fs';
 
-/** Starts to count the processor time, in milliseconds, that this process and some others take, with all their threads. Where the system has no /proc, that of this process. One that ends meanwhile does not count. */
+/**
+ * Starts to count the processor time, in milliseconds, of this process and some others, with all their threads. Without /proc, of this process only.
+ * Processes that end meanwhile do not count.
+ */
 export function countProcessorMs(pids) {
   const began = process.cpuUsage();
   const before = pids.map(processorMsOf);

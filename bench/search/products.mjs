@@ -1,5 +1,5 @@
 // Real products (Open Food Facts, in TEST_DATA_DIR: see CONTRIBUTING.md), and the kinds of questions that are measured on them, as in stations.mjs.
-// They have names in many languages and what is in a hundred grams, and are nowhere.
+// They have names in many languages and nutrition facts, and no places.
 import { createReadStream, existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -114,7 +114,7 @@ export function questionsOf(catalogs) {
   };
 }
 
-/** About 600 of all. */
+/** Selects about 600 of all products. */
 function productsBetween(catalogs) {
   const count = catalogs.reduce((sum, { resources }) => sum + resources.length, 0);
   return Math.max(1, Math.floor(count / 600));
@@ -163,7 +163,7 @@ function text(words, size = limit) {
   };
 }
 
-/** The longest word of a name, if it has one of plain letters, which means the same to all. */
+/** The longest word of a name with plain letters only, which all engines read alike. */
 function longestWord({ descriptor }) {
   const words = (descriptor.name.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []).filter((word) =>
     /^[a-z]{3,}$/i.test(word),

@@ -1,21 +1,22 @@
-// The common part of the questions of all data sets. A question has `message` for us, `body` for OpenSearch and `sql` for PostgreSQL; where all
-// three mean the same, `matches` tells whether a document belongs to its answer and `distance`, where the answer is in order of distance, how far it is.
+// The common part of the questions of all data sets. A question has `message` for us, `body` for OpenSearch and `sql` for PostgreSQL. Where all three
+// mean the same, `matches` says whether a document belongs to the answer; where the answer is sorted by distance, `distance` says how far a document
+// is.
 
 /** Resources on a page. */
 export const limit = 20;
-/** Ours are exact up to here, so nobody is asked to count further. */
+/** Our totals are exact up to here, so no engine counts further. */
 export const countedTo = 1_000;
 
 export function filter(condition) {
   return { filters: { type: 'jsonpath', expression: `$.catalogs[*].resources[?${condition}]` } };
 }
 
-/** Typing errors as ours forgives them: one in three to five letters, two in more; two swapped letters are one. */
+/** The same typing errors as ours allows: one in words of three to five letters, two in longer ones; two swapped letters are one. */
 export function forgivingMatch(query) {
   return { match: { words: { query, fuzziness: 'AUTO', fuzzy_transpositions: true } } };
 }
 
-/** The same for all documents of the page, so that each engine gives the same. */
+/** Asks for whole documents, so that each engine returns the same. */
 export function pageBody({ filters = [], text, sort, size = limit }) {
   const query = { bool: { filter: filters, ...(text !== undefined && { must: [forgivingMatch(text)] }) } };
   return { size, track_total_hits: countedTo, query, ...(sort && { sort }) };
@@ -27,7 +28,7 @@ export function pageSql(table, condition, values, { order, size = limit } = {}) 
   return { text, count, values };
 }
 
-/** Any of the words, the best first, as one writes it without document frequencies and typing errors. */
+/** Any of the words, best first, as one would write it without document frequencies and typing errors. */
 export function textSql(table, words, { condition = 'true', values = [], tie = '', size = limit } = {}) {
   const place = `$${values.length + 1}`;
   return pageSql(
@@ -38,7 +39,7 @@ export function textSql(table, words, { condition = 'true', values = [], tie = '
   );
 }
 
-/** By the words of the table that the given one may stand for. */
+/** By the words of the table that the given word may mean. */
 export function misspeltSql(table, word) {
   return {
     text: `with meant as materialized (
@@ -49,12 +50,12 @@ export function misspeltSql(table, word) {
   };
 }
 
-/** Each question once: what two catalogs lead to alike is left out. */
+/** Each question once: two catalogs may lead to the same one. */
 export function distinct(questions) {
   return [...new Map(questions.map((question) => [nameOf(question), question])).values()];
 }
 
-/** Combinations of one of each list, every one another, in an order that changes all lists at once. */
+/** Combinations of one item per list, all different, in an order that changes all lists at once. */
 export function* combinations(...lists) {
   const count = lists.reduce((product, list) => product * list.length, 1);
   // A prime number that divides no length: its multiples reach every combination.
@@ -69,7 +70,7 @@ export function* combinations(...lists) {
   }
 }
 
-/** One letter of a word is another one: so the word is none of those given. */
+/** Changes one letter of a word, so that it is none of the known words. */
 export function misspell(word, known) {
   for (let at = Math.floor(word.length / 2); at < word.length; at += 1)
     for (const letter of 'zyxwvkjqpb') {
@@ -79,7 +80,7 @@ export function misspell(word, known) {
   throw new Error(`every change of ${word} is a word, too`);
 }
 
-/** Sees to it that what counts as asked for the first time was asked by nobody before, in this process. */
+/** Checks that questions "asked for the first time" were not asked before in this process. */
 export function createLedger() {
   const asked = new Set();
   return {

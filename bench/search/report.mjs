@@ -74,14 +74,14 @@ export function throughRows(title, { name, times: { fed, openSearch } }) {
   });
 }
 
-/** What our index in OpenSearch may take more than OpenSearch alone. */
+/** How much slower our index in OpenSearch may be than OpenSearch alone. */
 const throughUs = { factor: 1.5, ms: 4 };
 
 function mean(numbers) {
   return numbers.reduce((sum, each) => sum + each, 0) / numbers.length;
 }
 
-/** As bench/RESULTS.md has it. */
+/** The format of bench/RESULTS.md. */
 export function printTable(title, kinds) {
   const ms = (times, percentile) => (times?.length > 0 ? quantile(times, percentile).toFixed(1) : '');
   const share = (overlaps) =>

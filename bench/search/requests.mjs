@@ -1,5 +1,5 @@
-// The discovery service as consumers use it: signed requests over HTTP, of all kinds in turn and none like the one before, eight at a time, in quiet and
-// while resources are pushed; and how long after its push a change is found.
+// The discovery service as consumers use it: signed requests over HTTP, of all kinds in turn and all different, eight at a time, both without writes
+// and while resources are pushed; and how long after its push a change is found.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { actions } from '../../dist/protocol/actions.js';
@@ -7,7 +7,7 @@ import { median, quantile, ratePerSecond } from '../measure.mjs';
 import { networkId, provider, pusher } from './seed.mjs';
 
 const concurrency = 8;
-/** More than are answered, as a rule. */
+/** Usually more than are answered. */
 const readyPerSecond = 700;
 const warmUpRounds = 4;
 const ingestPerSecond = 200;
@@ -25,7 +25,7 @@ export async function* measureRequests(
   const sender = await service.participant(pusher, { to: service.discoveryUrl, ignoresCallbacks: true });
   const ask = createRotation(data, asked);
   const mixed = () => rate(consumer, ask, secondsPerRate);
-  // One that runs for days is measured when its code is compiled.
+  // Warms up, like a service that runs for days.
   for (let round = 0; round < warmUpRounds; round += 1) await mixed();
 
   const quiet = [];
@@ -57,7 +57,7 @@ export async function* measureRequests(
   yield* found(`${title}: push until discover finds it, meanwhile`, meanwhile);
 }
 
-/** Asks for some seconds, and tells how many requests were answered, in all and per second. */
+/** Asks for some seconds; returns how many requests were answered, in total and per second. */
 export async function createAsking(service, data, asked) {
   const to = service.discoveryUrl;
   const consumer = await service.participant('consumer', { to, ignoresCallbacks: true });
@@ -87,7 +87,7 @@ function found(scenario, taken) {
   }));
 }
 
-/** Goes on from round to round, so that a question comes again only when all were asked. */
+/** Continues from round to round, so that a question repeats only after all were asked. */
 export function createRotation(data, asked) {
   const { 'no limit': _, ...limited } = data.questionsOf(asked);
   const kinds = Object.values(limited);
@@ -99,7 +99,7 @@ export function createRotation(data, asked) {
   };
 }
 
-/** Requests are signed before the clock starts; only should they not be enough, others are signed meanwhile. */
+/** Requests are signed before the clock starts; if they run out, more are signed meanwhile. */
 async function rate(consumer, ask, seconds) {
   const prepare = () => consumer.prepare(actions.discover, ask());
   const ready = Array.from({ length: Math.ceil(readyPerSecond * seconds) }, prepare);
@@ -107,7 +107,7 @@ async function rate(consumer, ask, seconds) {
   const all = await ratePerSecond(
     async () => {
       const status = await send(consumer, ready.pop() ?? prepare());
-      // A question that takes too long is refused, and does not count.
+      // A question that takes too long is refused and does not count.
       if (status >= 300) refused += 1;
     },
     { concurrency, seconds },
@@ -122,8 +122,8 @@ async function send(participant, request) {
 }
 
 /**
- * Resources of held catalogs get a mark; the clock runs until discover finds the first of them by that. Where few catalogs are pushed again and again,
- * a push waits for the one before that marked the same ones: the mark of that would be gone before it is asked for.
+ * Marks resources of stored catalogs; the clock runs until discover finds the first of them by the mark. Where few catalogs are pushed repeatedly, a
+ * push waits for the previous push of the same resources: otherwise it would replace that mark before it is searched for.
  */
 function createPush({ sender, consumer, data, changed }) {
   let next = 0;
@@ -159,7 +159,7 @@ function createPush({ sender, consumer, data, changed }) {
   };
 }
 
-/** Every push begins at its time, also where those before have not ended. Stopping resolves to the resources per second that were really pushed. */
+/** Each push starts on schedule, even if earlier ones have not ended. Stopping resolves to the resources per second that were really pushed. */
 function ingest(push, taken) {
   const everyMs = (1000 * resourcesPerPush) / ingestPerSecond;
   const begin = performance.now();
@@ -169,7 +169,7 @@ function ingest(push, taken) {
     for (let n = 0; !isStopped; n += 1) {
       await sleep(Math.max(0, begin + n * everyMs - performance.now()));
       const one = push(resourcesPerPush).then((ms) => taken.push(ms));
-      // Told by whoever stops it.
+      // Stopping reports the error.
       one.catch(() => {});
       pushed.push(one);
     }

@@ -1,11 +1,11 @@
-// Fills the three engines with the same resources, one after the other, and tells how fast each was and how large it became.
+// Fills the three engines with the same resources, one after another, and reports the speed and size of each.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Client } from 'undici';
 import { readConfig } from '../../dist/config.js';
 import { maintainIndex, writeIndex } from '../../dist/search/port.js';
 import { fedSettings, indexes, openOurs } from './engines.mjs';
 
-/** Catalogs name who publishes them: otherwise a push would be of the service's own, and take the place of the whole catalog. */
+/** Catalogs name their publisher: otherwise a push would count as the service's own and replace the whole catalog. */
 export const provider = 'provider.bench';
 export const pusher = 'pusher';
 export const networkId = 'bench.org/discover';
@@ -13,7 +13,10 @@ const rowsAtOnce = 2_000;
 /** As src/discovery/apply-pulled.ts does. */
 const groupsAtOnce = 2;
 
-/** By the one door of the index, two transactions at a time, as the discovery service applies what it pulls. Some catalogs, evenly spread, are kept to be asked about. */
+/**
+ * Through the only entry point of the index, two transactions at a time, as the discovery service applies pulls. Keeps some catalogs, evenly spread,
+ * for questions.
+ */
 export async function seedOurs(database, data, { resources, samples }) {
   const every = Math.max(1, Math.floor(resources / data.resourcesPerCatalog / samples));
   const kept = [];
@@ -32,7 +35,7 @@ export async function seedOurs(database, data, { resources, samples }) {
   return { kept, perSecond: resources / taken, bytes: await bytesOf(database, '^(discovery|index_.*)$') };
 }
 
-/** Lets the service compact the lists of the load, as it does in the background, and tells how many seconds that took. */
+/** Lets the service compact the lists after the load, as it does in the background; returns the seconds that it took. */
 export function compact(database, databaseUrl) {
   return seconds(async () => {
     const { rows } = await database.query('select last_value from discovery.run_number');
@@ -60,7 +63,7 @@ export async function writeCatalogs(database, catalogs, mode) {
   await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply(incoming)));
 }
 
-/** A table as somebody would make it who knows the questions beforehand, with the indexes for them. */
+/** A table with the indexes that somebody would make who knows the questions beforehand. */
 export async function seedPlain(database, data, { resources }) {
   const { table, columns, indexes } = data.plain;
   const names = Object.keys(columns);
@@ -95,7 +98,7 @@ export async function seedPlain(database, data, { resources }) {
   return { perSecond: resources / taken, bytes: await bytesOf(database, '^plain$') };
 }
 
-/** One shard without a copy, then a clone of it that is merged into one segment. Only the page is kept as the document. */
+/** One shard without replicas, then a clone of it merged into one segment. Only the page is kept as the document. */
 export async function seedOpenSearch(url, data, { resources }) {
   const client = new Client(url, { headersTimeout: 0, bodyTimeout: 0 });
   const send = async (method, path, body, type = 'application/json') => {

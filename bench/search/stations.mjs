@@ -1,5 +1,5 @@
 // Generated charging stations, and the kinds of questions that are measured on them. Each question is made from a station of the index, so that it
-// finds something, or from words that stand in many.
+// finds something, or from words that occur in many.
 import { prepareDistance } from '../../dist/rules/geometry/distance.js';
 import { earthRadiusMeters, toVector } from '../../dist/rules/geometry/sphere.js';
 import { queryBoxAround, sphereBox } from '../../dist/rules/geometry/sphere-box.js';

@@ -1,5 +1,5 @@
-// How fast the yardsticks were when they were chosen, at a million stations on two cores: p50 in ms of questions asked for the first time. A run in which one is
-// much slower says more about the machine, or about how the yardstick was set up, than about us.
+// The speed of the yardsticks when they were chosen, at a million stations on two cores: p50 in ms of first-time questions. If one is much slower in
+// a run, that says more about the machine, or about the set-up of the yardstick, than about us.
 
 const figures = {
   /** Merged into one segment. */
@@ -15,10 +15,10 @@ const figures = {
   plain: { radius: 0.6, 'rare word': 0.8, 'unique fact': 0.3 },
 };
 const tolerance = 1.3;
-/** The data of the figures. */
+/** The data set of these figures. */
 const measuredWith = { data: 'stations', resources: 1_000_000 };
 
-/** In words, one for each yardstick that is too slow; `p50` gives what was measured. */
+/** As sentences, one for each yardstick that is too slow; `p50` has the measured times. */
 export function findSlowYardsticks({ data, resources }, p50) {
   if (data !== measuredWith.data || resources !== measuredWith.resources) return [];
   return Object.entries(figures).flatMap(([engine, kinds]) =>

@@ -1,6 +1,6 @@
-// Provider Nodes that host signed files, each at a loopback address of its own, and the registry that knows them, in one process. argv is
-// {nodes, catalogs, resources}: how many nodes, how many catalogs of each, how many resources in each. Tells its port; the network has
-// members only from the message "open" on.
+// Provider Nodes that host signed files, each at a separate loopback address, and the registry that knows them, in one process. argv is {nodes,
+// catalogs, resources}: the number of nodes, of catalogs per node, of resources per catalog. Reports its port; the network has members only after the
+// message "open".
 import { createServer } from 'node:http';
 import { gzipSync } from 'node:zlib';
 import { canonicalJson } from '../../dist/protocol/canonical-json.js';
@@ -37,7 +37,6 @@ process.on('message', (message) => {
 process.once('disconnect', () => process.exit());
 process.send(port);
 
-/** Makes all files of a node. */
 function host(number) {
   const address = addressOf(number, port);
   const [url, id] = [`http://${address}`, identityOf(number)];
@@ -93,7 +92,7 @@ function answer({ url, headers }, response) {
   if (file === undefined) return answerAsRegistry(url, response);
   const { body, etag } = file;
   if (headers['if-none-match'] === etag) {
-    // Between two polls of one index lie minutes: no connection is kept for so long.
+    // Polls of one index are minutes apart: no connection is kept for so long.
     response.writeHead(304, { etag, connection: 'close' });
     return response.end();
   }
@@ -102,7 +101,7 @@ function answer({ url, headers }, response) {
   response.end(body);
 }
 
-/** Lookup of a key, query of a participant, and page by page of the members of the network. */
+/** Answers lookups of a key, queries of a participant, and pages of the network's members. */
 function answerAsRegistry(url, response) {
   const { pathname, searchParams } = new URL(url, 'http://registry');
   const [, question, namespace, name] = pathname.split('/').map(decodeURIComponent);

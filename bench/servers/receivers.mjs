@@ -1,5 +1,5 @@
-// Discovery Services that acknowledge whatever is pushed to them, each on a port of its own: argv is how many. Tells the ports; to
-// {count} it answers when so many pushes have come since, to "bodies" with the last one of each catalog.
+// Discovery Services that acknowledge every push, each on a separate port: argv is their number. Reports the ports; answers {count} after that many
+// further pushes, and "bodies" with the last push of each catalog.
 import { createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
 

@@ -1,6 +1,6 @@
-// The roles of a process as `signpost serve` starts them, by the settings in the environment. Says "started"; from "measure" to "measured" it
-// watches its own memory and then tells how large the resident set was: at the beginning, in the middle, at the end and at most. With WORKERS it is the supervisor, and
-// its workers run this file, too.
+// The roles of a process as `signpost serve` starts them, by the settings in the environment. Says "started". From "measure" to "measured" it watches
+// its memory, and then reports the resident set at the start, in the middle, at the end and at most. With WORKERS it is the supervisor, and its
+// workers run this file, too.
 import cluster from 'node:cluster';
 import { readConfig } from '../../dist/config.js';
 import { createLogger } from '../../dist/logger.js';

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startService } from '../service.mjs';
 import { network } from './crawled-nodes.mjs';
 
-/** Nodes with their files, and a discovery service that knows nobody yet. */
+/** Nodes with their files, and a discovery service that knows no node yet. */
 export async function withCrawler(size, measure) {
   const played = fork(new URL('../servers/nodes.mjs', import.meta.url), [JSON.stringify(size)]);
   try {
@@ -28,7 +28,7 @@ export async function withCrawler(size, measure) {
   }
 }
 
-/** The network gets its members, and is asked for them; ends when every catalog is as its entry says. */
+/** Opens the network and has its members listed; ends when every catalog matches its entry. */
 async function crawlAll(database, played, { nodes: members, catalogs: each }) {
   await tell(played, 'open');
   await database.transaction(async (tx) => {

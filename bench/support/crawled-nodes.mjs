@@ -7,7 +7,7 @@ export function identityOf(number) {
   return `node-${number}.bench`;
 }
 
-/** Each at a loopback address of its own: what belongs to one host is crawled in turn. */
+/** Separate loopback addresses, because the work at one host is done in turn. */
 export function addressOf(number, port) {
   return `127.1.${number >> 8}.${number & 255}:${port}`;
 }

@@ -1,6 +1,5 @@
-// Catalogs of charging stations, the same for the same seed: one station is one catalog with one provider at one place, one to five
-// connectors are its resources, and some stations have an offer. Words are as uneven as in real texts: a few stand everywhere, many in
-// a handful of places.
+// Catalogs of charging stations, the same for the same seed: one station is one catalog with one provider at one place, one to five connectors are
+// its resources, and some stations have an offer. Words are as uneven as in real texts: a few occur everywhere, many in a handful of places.
 
 const chargerContext = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
 const connectors = ['CCS2', 'Type2', 'CHAdeMO', 'GB_T', 'Type1', 'NACS'];
@@ -38,7 +37,7 @@ const offerEndings =
   'saver bonus card pass plan pack deal rate point gift credit ticket option discount share reward'.split(
     ' ',
   );
-/** Words that stand in many offers: the first in every second one, the last in every thirtieth. */
+/** Words that occur in many offers: the first in every second one, the last in every thirtieth. */
 export const offerWords = offerBeginnings.flatMap((beginning) =>
   offerEndings.map((ending) => beginning + ending),
 );
@@ -59,8 +58,8 @@ export { amenities, connectors, kinds };
 export const cities = places.map(([city]) => city);
 
 /**
- * Yields catalogs until they hold `resources` resources together: one to five each, unless `resourcesPerCatalog` says how many. Offers are described
- * by many words only where `describesOffers` says so.
+ * Yields catalogs until they hold `resources` resources in total: one to five each, or `resourcesPerCatalog`. With `describesOffers`, offers have
+ * descriptions of many words.
  */
 export function* generateCatalogs({ resources, resourcesPerCatalog, seed = 1, describesOffers = false }) {
   const random = mulberry32(seed);
@@ -136,7 +135,7 @@ function stationCatalog({ station, count, random, pick, describesOffers }) {
   };
 }
 
-/** From numbers of its own, so that the stations are the same with and without. */
+/** From separate random numbers, so that the stations are the same with and without. */
 function describeOffer(station) {
   const random = mulberry32(station);
   return offerWords.filter((_, index) => random() < 0.5 / (1 + index / 20)).join(' ');
@@ -171,7 +170,7 @@ function syllables(number) {
   return text[0].toUpperCase() + text.slice(1);
 }
 
-/** A small generator of numbers from 0 to 1 that is the same on every machine. */
+/** Random numbers from 0 to 1, the same on every machine. */
 function mulberry32(seed) {
   let state = seed >>> 0;
   return () => {

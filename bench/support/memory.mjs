@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 
-/** The resident memory, in bytes, of the processes that a process has started; 0 where there is no /proc. */
+/** The resident memory, in bytes, of the processes that a process has started; 0 without /proc. */
 export function childrensMemory(id) {
   try {
     const children = readFileSync(`/proc/${id}/task/${id}/children`, 'utf8').trim().split(' ');

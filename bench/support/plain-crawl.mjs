@@ -1,5 +1,5 @@
-// The minimal work of a first crawl: open, hash and verify every file, and insert the rows that the crawl left in the
-// database, row by row the same, one commit per catalog. The rows are those of a crawl before, which are kept aside.
+// The minimal work of a first crawl: open, hash and verify every file, and insert the rows that a real crawl left in the database, row by row the
+// same, one commit per catalog. The rows are copies from an earlier crawl.
 import { createPublicKey, hash, verify } from 'node:crypto';
 import { gunzipSync } from 'node:zlib';
 import { canonicalJson } from '../../dist/protocol/canonical-json.js';
@@ -12,8 +12,8 @@ const ofTarget = `(select key from discovery.catalog where owner = row.node and 
 const ofEntry = `(select key from discovery.catalog join discovery.crawl_node on node = owner where crawl_node.id = node_id and catalog.id = catalog_id)`;
 
 /**
- * Which catalog each row belongs to, by its key; rows of a node belong to its first catalog. In the order in which a row may name one of another
- * table. Rows of other tables belong to no catalog alone, and are spread evenly, in the order in which they were written.
+ * The catalog that each row belongs to, by its key; rows of a node belong to its first catalog. Tables come after those that they reference. Rows of
+ * other tables belong to no single catalog, and are spread evenly, in the order in which they were written.
  */
 const owners = {
   crawl_host: firstOfHost,
@@ -35,7 +35,7 @@ const lanes = 4;
 
 export async function emptyTables(database) {
   const names = await tablesOf(database, 'discovery');
-  // Again where it meets a statement of the service that locks the tables in another order.
+  // Retries on a deadlock: statements of the service lock the tables in another order.
   await database.transaction((tx) =>
     tx.query(`truncate ${names.map((name) => `discovery.${name}`)} restart identity cascade`),
   );
@@ -51,7 +51,7 @@ async function tablesOf(database, schema) {
   return [...known.filter((name) => there.includes(name)), ...others];
 }
 
-/** Keeps what is in the tables now, to be inserted again. */
+/** Copies the current rows, to insert them again. */
 export async function keepRows(database) {
   await database.query('create schema if not exists kept');
   for (const name of await tablesOf(database, 'discovery')) {
@@ -71,7 +71,7 @@ export async function keepRows(database) {
   await database.query('vacuum analyze');
 }
 
-/** Resources per second; what is read and inserted is made ready while the clock stands still. */
+/** Resources per second. Files and rows are prepared while the clock stands still. */
 export async function crawlBarely(database, { nodes, catalogs, resources, port }) {
   const statements = await insertStatements(database);
   let elapsedMs = 0;
@@ -148,7 +148,7 @@ async function columnsOf(database, name) {
   return rows.map(({ column, type }) => ({ column, type, sent: numbers.includes(type) ? type : 'text' }));
 }
 
-/** By table and catalog, the columns of its rows as texts of arrays. */
+/** By table and catalog: the columns of its rows, as array texts. */
 async function rowsOf(database, keys) {
   const all = new Map();
   for (const name of await tablesOf(database, 'kept')) {
@@ -168,7 +168,7 @@ async function rowsOf(database, keys) {
   return all;
 }
 
-/** Everything that a node hosts, as bytes, and the keys under which its catalogs were kept. */
+/** Everything that a node hosts, as bytes, and the keys of the copied rows of its catalogs. */
 async function fetchNode(database, number, port) {
   const manifest = await fetchBytes(`http://${addressOf(number, port)}/.well-known/dedi.index.json`);
   const {

@@ -1,7 +1,7 @@
-// Conditional GETs, one after the other in a few lanes, and nothing else.
+// Conditional GETs in a few parallel lanes, and nothing else.
 import { Agent } from 'undici';
 
-/** As many as the crawler has under way at a time. */
+/** As many as the crawler sends at a time. */
 const atOnce = 64;
 
 /** Like the crawler's, its connections outlive a poll. */

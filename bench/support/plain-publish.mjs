@@ -21,7 +21,7 @@ export function rowsOf({ node, request }) {
   };
 }
 
-/** All publishers at once, each one publish after the other. */
+/** All publishers at once, each with one publish after another. */
 export async function writeAll(database, all) {
   await Promise.all(
     [...new Set(all.map(({ publisher }) => publisher))].map(async (publisher) => {
@@ -101,7 +101,7 @@ async function write(database, rows) {
   });
 }
 
-/** Adds `count` catalogs like this one, as they are after as many publishes. */
+/** Adds `count` catalogs like this one, in the state after as many publishes. */
 export async function seedCatalogs(database, { resources: documents, ...head }, count) {
   await database.query(
     `insert into catalog.catalog (id, owner, type, visible_to, version, full_version, members, head, is_active, resource_count,

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** The unit of Linux: hundredths of a second. */
 const msPerTick = 10;
 
-/** The processor time, in ms, that a process and all that it has started took until now, also what has ended; undefined where there is no /proc. */
+/** The processor time, in ms, that a process and its descendants have used so far, including ended ones; undefined without /proc. */
 export function processorTime(root) {
   let stats;
   try {
@@ -25,7 +25,7 @@ function isNumber(name) {
   return /^\d+$/.test(name);
 }
 
-/** The name of a program, in parentheses, may have blanks. */
+/** The program name, in parentheses, may contain blanks. */
 function readStat(id) {
   try {
     const text = readFileSync(`/proc/${id}/stat`, 'utf8');
@@ -34,7 +34,7 @@ function readStat(id) {
       .split(' ')
       .map(Number);
     const [, parent] = fields;
-    // Its own in user and system mode, then that of children whose end it has seen.
+    // User and system time of the process, then of its children that have ended.
     const ticks = fields.slice(11, 15).reduce((sum, part) => sum + part, 0);
     return [[Number(id), { parent, ticks }]];
   } catch {

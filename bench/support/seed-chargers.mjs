@@ -1,4 +1,4 @@
-// Catalogs of resources like chargers, made by the database itself: about 700 bytes each, of which most is alike.
+// Catalogs of resources like chargers, generated in the database: about 700 bytes each, mostly alike.
 export async function seedChargers(database, { networkId, catalogs, resourcesPerCatalog }) {
   await database.query(
     `insert into catalog.catalog (id, owner, type, visible_to, version, full_version, members, head, is_active,

@@ -1,4 +1,4 @@
-// Discovery Services that subscribe to one network of a catalog service, catalogs in it, and changes of all of them at once.
+// Discovery Services that subscribe to one network of a catalog service, catalogs in it, and simultaneous changes of all catalogs.
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -8,7 +8,7 @@ import { registerParticipant } from '../../dist/storage/registry/participants.js
 
 const registryName = 'subscribers.beckn.one';
 
-/** One for each address; several may have the same one. */
+/** One for each address; several may share an address. */
 export async function seedSubscribers(database, urls, networkId) {
   for (const [index, url] of urls.entries()) {
     const namespace = `ds-${index}.bench`;
@@ -28,7 +28,7 @@ export async function seedSubscribers(database, urls, networkId) {
   }
 }
 
-/** Changes everything in one transaction; resolves when the receivers (servers/receivers.mjs) have got `pushes`, with the milliseconds that it took. */
+/** Changes everything in one transaction; resolves, once the receivers (servers/receivers.mjs) have `pushes`, with the milliseconds since the commit. */
 export async function changeAll(database, receivers, { pushes, untilAcknowledged = async () => {} }) {
   receivers.send({ count: pushes });
   await once(receivers, 'message');

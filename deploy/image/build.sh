@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds Signpost from the sources in the current directory, and puts what the image holds into the directory that is named: the package as npm
-# would publish it, and its dependencies without those that build, test, or bring an embedded PostgreSQL. Changes node_modules.
+# Builds Signpost from the sources in the current directory, and copies the content of the image into the given directory: the package as npm would
+# publish it, and its dependencies without those for building and testing and without an embedded PostgreSQL. Changes node_modules.
 set -eu
 image=$1
 
@@ -14,9 +14,9 @@ rm "$image/$package"
 
 npm prune --omit=dev --omit=optional --ignore-scripts --no-audit --no-fund
 cp -R node_modules "$image/"
-# Links of npm: to commands, which nobody calls there, and to packages of this repository, which are not there.
+# Deletes npm's links: to commands, which are not used there, and to packages of this repository, which are not there.
 find "$image/node_modules" -type l -delete
 find "$image/node_modules" -type d -empty -delete
-# What only compilers, debuggers and people read, nearly half of it; licences stay.
+# Deletes files for compilers, debuggers and people, nearly half of the total; licences stay.
 find "$image/node_modules" -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -iname '*.md' \) \
   ! -iname 'licen[cs]e*' ! -iname 'notice*' ! -iname 'copying*' -delete

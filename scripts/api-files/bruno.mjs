@@ -1,7 +1,7 @@
-// A Bruno collection: one request for each example of a signed action that somebody sends, and one script that signs them all. It needs Bruno's
+// A Bruno collection: one request for each example of a signed action that a participant sends, and one script that signs them all. It needs Bruno's
 // developer mode, because the script uses Node's crypto.
 
-/** Which service takes an action, and who sends it: names of variables of the environment. */
+/** The service that receives an action, and its sender, as names of variables of the environment. */
 const sent = {
   publish: { to: 'catalogUrl', as: 'provider' },
   subscribe: { to: 'catalogUrl', as: 'consumer' },
@@ -62,7 +62,7 @@ vars:secret [
 }
 
 function renderRequest({ title, to, as, query, action, body }, sequence) {
-  // The id of a subscription is known only after it was made.
+  // The id of a subscription is known only once it exists.
   const values = Object.entries(query).map(([name, value]) => [
     name,
     name === 'subscriptionId' ? '{{subscriptionId}}' : name === 'nodeId' ? '{{providerId}}' : value,

@@ -1,5 +1,5 @@
-// The three ways from a provider to a consumer, as an Arazzo description. Arazzo 1.0 has no word for a callback: a step that is followed by one
-// names it as x-callback, and who signs a request as x-signed-by.
+// The three ways from a provider to a consumer, as an Arazzo description. Arazzo 1.0 does not describe callbacks: x-callback names the callback that
+// follows a step, x-signed-by the signer of a request.
 
 export function buildFlows(examples, catalog) {
   const payload = (action, variant = action, change = {}) => {
@@ -111,7 +111,7 @@ function step(stepId, operation, { description, ...rest }) {
   };
 }
 
-/** 202 says that nothing was found, yet. */
+/** 202 means that nothing was found yet. */
 function discover(description, requestBody) {
   return {
     ...step('discover', 'discovery.discover', {

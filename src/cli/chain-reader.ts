@@ -16,10 +16,9 @@ export function createChainFetcher(config: Config, client: GuardedClient): Fetch
   });
 }
 
-/** Fails the command where the registry could not be asked. */
 export function explainRegistry(error: unknown, { registryUrl }: Config, advice: string): never {
   if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
-  throw new CommandError(`The registry at ${registryUrl} cannot be asked${advice}`, error);
+  throw new CommandError(`The registry at ${registryUrl} cannot be queried${advice}`, error);
 }
 
 /** Attributes are checked against the same schemas as those of a crawl, unless others are given. */

@@ -8,7 +8,6 @@ import { interruptedExitCode } from './interrupt.ts';
 
 const commandConnections = 2;
 
-/** Runs a command's work on the database that the settings name, the embedded one unless DATABASE_URL is set. */
 export async function withDatabase<T>(
   context: CommandContext,
   work: (database: Database, config: Config) => Promise<T>,

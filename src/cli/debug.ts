@@ -2,20 +2,19 @@ import type { FoundKey } from '../console/debug.ts';
 import type { SignatureDiagnosis } from '../protocol/debug-signature.ts';
 import { parseTime } from './arguments.ts';
 import { paint } from './colour.ts';
-import { type CommandContext, CommandError, type Register } from './command.ts';
+import { type CommandContext, CommandError, printResult, type Register } from './command.ts';
 
 interface SignatureOptions {
   body?: string;
   answering?: string;
   now?: Date;
-  json?: boolean;
 }
 
 export const register: Register = (program, context) =>
   program
     .command('debug')
     .command('signature')
-    .description('explain why the signature of a message holds or fails')
+    .description('explain why the signature of a message is valid or not')
     .argument(
       '<file>',
       'the message as it was sent: headers, an empty line, the body; - reads standard input',
@@ -29,7 +28,7 @@ export const register: Register = (program, context) =>
 const help = `
 The key comes from the registry (REGISTRY_URL). Every byte of the body counts: save it as it was sent, not as an editor or a log shows it.
 
-Exit codes: 0 the signature holds; 1 otherwise.
+Exit codes: 0 the signature is valid; 1 otherwise.
 
 Examples:
   $ signpost debug signature request.http
@@ -38,7 +37,7 @@ Examples:
 
 async function debugSignature(
   file: string,
-  { body, answering, now = new Date(), json }: SignatureOptions,
+  { body, answering, now = new Date() }: SignatureOptions,
   context: CommandContext,
 ): Promise<void> {
   const [{ readInput }, { withRegistry }, { diagnoseSignature }] = await Promise.all([
@@ -54,7 +53,7 @@ async function debugSignature(
   const diagnosis = await withRegistry(config, (registry) =>
     diagnoseSignature(registry, config, { ...message, now, requestAuthorization: request?.header }),
   );
-  context.print(json ? JSON.stringify(diagnosis, null, 2) : render(diagnosis));
+  printResult(context, diagnosis, render(diagnosis));
   if (diagnosis.verdict !== 'holds') context.setExitCode(1);
 
   async function readText(name: string): Promise<string> {
@@ -84,8 +83,8 @@ function render(diagnosis: SignatureDiagnosis & { key?: FoundKey }): string {
       : []),
     '',
     verdict === 'holds'
-      ? paint('good', 'The signature holds.')
-      : `${paint('bad', verdict === 'unreadable' ? 'The header cannot be read.' : 'The signature does not hold.')} ${differs ?? ''}`,
+      ? paint('good', 'The signature is valid.')
+      : `${paint('bad', verdict === 'unreadable' ? 'The header cannot be read.' : 'The signature is not valid.')} ${differs ?? ''}`,
     ...hints.map((hint) => `  ${hint}`),
   ].join('\n');
 }

@@ -21,7 +21,6 @@ interface NewKeyOptions {
   keyId: string;
   out?: string;
   save?: boolean;
-  json?: boolean;
 }
 
 export const register: Register = (program, context) => {
@@ -45,7 +44,7 @@ Examples:
   keys
     .command('list')
     .description('list the signing keys of this machine: public keys, and where the seeds are')
-    .action(({ json }: { json?: boolean }) => {
+    .action(() => {
       const config = context.config();
       const found = listLocalKeys(config);
       const none = `There are no keys in ${config.DATA_DIR}/keys. Make one: signpost keys new --id … --save`;
@@ -53,12 +52,12 @@ Examples:
         ...[id, keyId, isInUse ? 'yes' : '', publicKey ?? 'cannot be read', place],
       ]);
       const table = renderTable(['SUBSCRIBER', 'KEY', 'IN USE', 'PUBLIC KEY', 'SEED'], rows);
-      printResult(context, json, found, found.length > 0 ? table : none);
+      printResult(context, found, found.length > 0 ? table : none);
     });
 
   keys
     .command('show')
-    .description('show the key that a subscriber signs with, and what the registry must have for it')
+    .description('show the key that a subscriber signs with, and the record that the registry must have')
     .argument(
       '[subscriber]',
       'a domain, or namespace/registry (default: the publisher, PUBLISHER_ID)',
@@ -70,9 +69,7 @@ Examples:
 
   keys
     .command('rotate')
-    .description(
-      'give the publisher a new signing key: make it, have it registered, sign with it from then on',
-    )
+    .description('give the publisher a new signing key: create, register and use it')
     .option('--key-id <id>', 'name of the new key (default: the next number)', parseKeyId)
     .option('--resign', 'sign everything again, because the old key was compromised')
     .addHelpText('after', rotateHelp)
@@ -81,7 +78,7 @@ Examples:
 
 const rotateHelp = `
 In the local registry (REGISTRY_URL not set) the key is registered at once. In any other registry, you register it: the first
-call says what to register. When it is registered, call the command again.
+run shows what to register. When it is registered, run the command again.
 
 Exit codes: 0 the new key is in use; 1 it waits to be registered or configured.
 
@@ -104,7 +101,7 @@ function newKey(options: NewKeyOptions, context: CommandContext): void {
     'Register it:',
     `  ${register}`,
   ];
-  printResult(context, options.json, made, text.join('\n'));
+  printResult(context, made, text.join('\n'));
 }
 
 function destination({ out, save, id, keyId }: NewKeyOptions, context: CommandContext): string | undefined {
@@ -122,7 +119,7 @@ function writeSeed(file: string, seed: string): void {
   } catch (error) {
     throw new CommandError(
       hasCode(error, 'EEXIST')
-        ? `${file} exists already and is not overwritten; choose another name, or move it away.`
+        ? `${file} already exists and is not overwritten; choose another name, or move it away.`
         : `The seed could not be written: ${reasonOf(error)}.`,
       error,
     );
@@ -131,7 +128,6 @@ function writeSeed(file: string, seed: string): void {
 
 interface ShowOptions {
   keyId?: string;
-  json?: boolean;
 }
 
 const showHelp = `
@@ -142,14 +138,14 @@ Examples:
   $ signpost keys show bpp.example.com
   $ signpost keys show bpp.example.com --key-id key-2 --json`;
 
-function showKey(subscriber: string | undefined, { keyId, json }: ShowOptions, context: CommandContext) {
+function showKey(subscriber: string | undefined, { keyId }: ShowOptions, context: CommandContext) {
   const config = context.config();
   const id = subscriber ?? config.identities.publisher.id;
   const own = listLocalKeys(config).filter((key) => key.id === id);
   const key = own.find((one) => (keyId === undefined ? one.isInUse : one.keyId === keyId));
   if (!key) throw new CommandError(missing(id, keyId, own, config.DATA_DIR));
-  if (key.publicKey === undefined) throw new CommandError(`${key.place} holds no seed that can be read.`);
-  context.print(json ? JSON.stringify(key, null, 2) : renderKey(key, key.publicKey));
+  if (key.publicKey === undefined) throw new CommandError(`${key.place} has no readable seed.`);
+  printResult(context, key, renderKey(key, key.publicKey));
 }
 
 function renderKey({ id, keyId, place, isInUse }: LocalKey, publicKey: string): string {

@@ -26,7 +26,7 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
   listen: ['receive, verify, print and acknowledge callbacks and pushes', () => import('./listen.ts')],
   debug: ['explain why a signature fails', () => import('./debug.ts')],
   publish: ['publish catalogs as signed files, or to a catalog service', () => import('./publish.ts')],
-  retire: ['end published catalogs for ever', () => import('./catalog-state.ts')],
+  retire: ['end published catalogs permanently', () => import('./catalog-state.ts')],
   pause: ['hide published catalogs for now', () => import('./catalog-state.ts')],
   resume: ['show paused catalogs again', () => import('./catalog-state.ts')],
   refresh: [
@@ -47,10 +47,10 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
     async () => ({ register: (await import('./import.ts')).registerImportCommand }),
   ],
   sync: [
-    'keep what is published equal to a source of charging stations',
+    'keep published catalogs equal to a source of charging stations',
     async () => ({ register: (await import('./sync.ts')).registerSyncCommand }),
   ],
-  export: ['write what is published in the form of another standard', () => import('./export.ts')],
+  export: ['write published catalogs in the form of another standard', () => import('./export.ts')],
   verify: [
     'verify published files as a crawler does: signatures, digests, versions',
     () => import('./verify.ts'),
@@ -104,15 +104,19 @@ async function register(program: Command, load: ListedCommand[1], context: Comma
   for (const command of program.commands) {
     const [about] = commands[command.name()] ?? [];
     if (about) command.description(about);
-    offerJson(command);
+    offerJson(command, context);
     pointToHelp(command);
   }
 }
 
 /** Every command can print JSON, except those that print a script or JSON anyway. A command that defines the option itself says what it prints. */
-export function offerJson(command: Command): void {
-  for (const sub of command.commands) offerJson(sub);
-  if (command.commands.length > 0 || ['completion', 'datex', 'worker'].includes(command.name())) return;
+export function offerJson(command: Command, context: CommandContext): void {
+  for (const sub of command.commands) offerJson(sub, context);
+  if (command.commands.length > 0) return;
+  command.hook('preAction', () => {
+    context.json = command.opts().json === true;
+  });
+  if (['completion', 'datex', 'worker'].includes(command.name())) return;
   if (!command.options.some(({ long }) => long === '--json')) command.option('--json', 'print JSON');
 }
 

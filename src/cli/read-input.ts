@@ -4,7 +4,6 @@ import { ProtocolError } from '../protocol/errors.ts';
 import { type Json, parseJson } from '../protocol/json.ts';
 import { type CommandContext, CommandError, reasonOf } from './command.ts';
 
-/** The bytes of a file that a person named; `-` is standard input. */
 export async function readInput(file: string, context: CommandContext): Promise<Buffer> {
   if (file === '-') return context.readStdin();
   try {
@@ -29,7 +28,7 @@ export function explainJson<T>(file: string, read: () => T): T {
     return read();
   } catch (error) {
     if (error instanceof ProtocolError)
-      throw new CommandError(`${file} is no JSON that we accept: ${error.message}.`, error);
+      throw new CommandError(`${file} is not accepted as JSON: ${error.message}.`, error);
     throw error;
   }
 }

@@ -33,7 +33,7 @@ export async function runProcess<T extends { close(): Promise<void> }>(
         throw explainStart(error, config);
       });
       await options.settle?.(running, stop.signal, beside);
-      if (options.json) context.print(renderStarted(running));
+      if (context.json) context.print(renderStarted(running));
       else {
         printAddresses(context, running, config, options);
         options.started?.();
@@ -56,9 +56,7 @@ interface RunOptions<T extends { close(): Promise<void> }> {
   alongside?: (running: Process, logger: Logger) => Promise<T | undefined>;
   /** Work that must end before anything is printed, so that the log of the start does not push it away. */
   settle?: (running: Process, signal: AbortSignal, beside: T | undefined) => Promise<void>;
-  /** Called once the addresses are printed. */
   started?: () => void;
-  json?: boolean;
   showPublic?: boolean;
 }
 
@@ -117,8 +115,8 @@ type ListeningError = NodeJS.ErrnoException & { address?: string; hostname?: str
 
 const noSuchAddress = () => 'this machine has no such address. Set another HOST (see .env.example).';
 const listeningProblems: Record<string, (setting: string) => string> = {
-  EADDRINUSE: (setting) => `another program does. Stop it, or set another ${setting}.`,
-  EACCES: (setting) => `this user may not. Set another ${setting}, of 1024 or more.`,
+  EADDRINUSE: (setting) => `another program listens there. Stop it, or set another ${setting}.`,
+  EACCES: (setting) => `this user has no permission. Set another ${setting}, of 1024 or more.`,
   EADDRNOTAVAIL: noSuchAddress,
   ENOTFOUND: noSuchAddress,
 };

@@ -7,8 +7,6 @@ import { CommandError, reasonOf } from './command.ts';
 import { withRegistry } from './send/exchange.ts';
 import { describeNack } from './send/report.ts';
 
-// The publisher's local trigger, as the commands of this machine call it.
-
 const probeMs = 2_000;
 const publishMs = 60 * 60_000;
 const maxAnswerBytes = 64 * 1024 * 1024;
@@ -67,7 +65,7 @@ function readToken(config: Config): string | undefined {
 export function tokenAdvice(config: Config): string {
   const { PUBLISHER_TRIGGER_TOKEN: given } = config;
   if (given === 'off') return 'This command sent none, because of PUBLISHER_TRIGGER_TOKEN=off.';
-  if (given !== undefined) return 'This command sent what PUBLISHER_TRIGGER_TOKEN says here.';
+  if (given !== undefined) return 'This command sent the value of PUBLISHER_TRIGGER_TOKEN.';
   const done = findTriggerToken(config) === undefined ? 'found none in' : 'sent the one in';
   return `This command ${done} ${tokenFile(config)}: set PUBLISHER_DIR to the publisher's directory, or PUBLISHER_TRIGGER_TOKEN. The publisher reads a new file when it restarts.`;
 }

@@ -12,8 +12,6 @@ import { at, describe, expectEqual, expectThat, show } from './expect.ts';
 import type { Inbox, Received } from './inbox.ts';
 import type { Answer, Sender, Sending } from './sender.ts';
 
-// A request with the callback that answers it (catalog spec: Events, Authentication).
-
 export interface Asked {
   answer: Answer;
   /** Undefined when it did not come in time, or when none was due because the request was refused. */
@@ -26,7 +24,6 @@ export interface Asking {
   waitSeconds: number;
 }
 
-/** Sends a request, and waits for its callback where it is acknowledged with 200. */
 export async function ask(
   { self, inbox, waitSeconds }: Asking,
   action: Parameters<Sender['send']>[0],
@@ -98,7 +95,7 @@ export async function verifySender(
   } catch (error) {
     if (error instanceof CheckFailed) throw error;
     if (error instanceof RegistryUnavailable)
-      throw new CheckSkipped(`the registry could not be asked for the key: ${error.message}`);
+      throw new CheckSkipped(`the registry could not be queried for the key: ${error.message}`);
     const reason = error instanceof Error ? error.message : String(error);
     throw new CheckFailed(`its Authorization is "${authorization}": ${reason}`);
   }

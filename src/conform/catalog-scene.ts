@@ -24,7 +24,6 @@ export interface CatalogSceneOptions extends Asking {
   /** The largest body that the service takes, in bytes. */
   bodyLimit: number;
   download(url: string): Promise<Buffer>;
-  /** Begins all ids of this run. */
   run: string;
 }
 
@@ -73,7 +72,6 @@ export function createCatalogScene(options: CatalogSceneOptions) {
       ['chargers', 'mixed', 'plain', 'offers'].map((name) => directive(name)),
     );
   });
-  /** An update of the first catalog, after an earlier step. */
   const update = (
     earlier: () => Promise<Asked>,
     resources: Resource[],
@@ -98,12 +96,11 @@ export function createCatalogScene(options: CatalogSceneOptions) {
       [directive('master', { catalogType: 'MASTER' })],
     );
   });
-  /** A REGULAR catalog that extends the MASTER catalog. */
   const extended = memoize(async () => {
     const asked = await mastered();
     const status = at(requireCallback(asked).body, 'message', 'results', 0, 'status');
     if (status !== 'ACCEPTED')
-      throw new CheckSkipped(`the MASTER catalog was not taken: ${describe(asked.answer)}`);
+      throw new CheckSkipped(`the MASTER catalog was not accepted: ${describe(asked.answer)}`);
     const faithful = { id: id('faithful') };
     const different = charger('template', { attributes: { connectorType: 'CHAdeMO' } });
     const resourceDirectives = ['faithful', 'different'].map((name) => ({
@@ -141,7 +138,6 @@ export function createCatalogScene(options: CatalogSceneOptions) {
     ...{ mastered, extended, pulled, unsubscribed, withdrawn },
     probe: { action: actions.search, message: { filters: { networkIds: [networkId] }, limit: 1 } },
     endpoints: endpoints(),
-    /** The catalog of this run as a search shows it; undefined where it is not found. */
     async find(name: string, filters: object): Promise<Json | undefined> {
       for (let offset = 0; offset < maxPages * pageSize; offset += pageSize) {
         const { body } = await search({ filters, limit: pageSize, offset });

@@ -4,7 +4,6 @@ export type Role = 'catalog' | 'discovery' | 'tree';
 
 /** @typeParam Scene what the checks of a role share: who asks, and what was asked before */
 export interface Check<Scene> {
-  /** Unique among the checks of a role. */
   name: string;
   clause: string;
   expects: string;
@@ -35,7 +34,6 @@ export interface CheckResult {
   clause: string;
   expected: string;
   verdict: 'passed' | 'failed' | 'skipped';
-  /** The actual result, or why the check was skipped. */
   actual?: string;
   milliseconds: number;
 }

@@ -13,12 +13,10 @@ export type CrawlScene = ReturnType<typeof createCrawlScene>;
 export interface CrawlSceneOptions extends Omit<HostedTreeOptions, 'formerKeys'> {
   samples: Samples;
   networkId: string;
-  /** How long to wait for a crawler, in each stage. */
   crawlWaitSeconds: number;
   finds(resourceId: string): Promise<boolean>;
   /** Tells the service to look sooner. Returns false where it says that it does not crawl this node. */
   sendHint(): Promise<boolean>;
-  /** Takes what answers GET requests. */
   serveBy(serve: HostedTree['serve']): void;
   /** Ends all waiting, but for the end of what was hosted. */
   signal: AbortSignal;
@@ -72,13 +70,11 @@ export function createCrawlScene(options: CrawlSceneOptions) {
 
   return {
     ...{ reach, isFound, becomes },
-    /** The sound catalogs of the first stage that the service does not find. */
     missing: memoize(async () => {
       await reach(1);
       const outcomes = await Promise.all(soundCatalogs.map((name) => becomes(name, 'found')));
       return soundCatalogs.filter((_name, index) => !outcomes[index]);
     }),
-    /** Waits until a crawler has read a file of the stage, and had the time to index it. */
     awaitRead: (name: string) => waitForRead(samples.id(name)),
     /** Retires everything that was hosted, also after Ctrl-C. Returns whether the service has noticed. */
     async retireAll(): Promise<boolean> {

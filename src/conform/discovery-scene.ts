@@ -17,11 +17,9 @@ export type DiscoveryScene = ReturnType<typeof createDiscoveryScene>;
 
 export interface Target {
   id: string;
-  /** The name by which a text search should find it. */
   name?: string;
   /** [longitude, latitude] of its provider, where that has a place. */
   place?: [number, number];
-  /** A filter that selects it, and no other. */
   filters: { type: 'jsonpath'; expression: string };
 }
 
@@ -50,7 +48,6 @@ export function createDiscoveryScene(options: DiscoverySceneOptions) {
       { action: actions.push, sending: { message: { catalogs: [] } } },
       { action: actions.onPull, sending: { message: {} } },
     ],
-    /** The resource that the other questions are about. */
     target: memoize(async () => {
       const catalogs = listAt(requireCallback(await found()).body, 'message', 'catalogs');
       const [target] = catalogs.flatMap(targetsIn).sort((one, other) => worth(other) - worth(one));

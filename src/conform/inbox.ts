@@ -61,7 +61,6 @@ export async function openInbox({ host, port, url }: { host: string; port: numbe
         look();
       });
     },
-    /** Has files served to those who ask for them here. */
     serveBy(next: HostedTree['serve']) {
       serve = next;
     },

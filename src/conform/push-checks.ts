@@ -6,8 +6,6 @@ import { CheckSkipped, clause } from './check.ts';
 import { at, expectShape, expectStatus, expectThat, listAt, show } from './expect.ts';
 import type { Received } from './inbox.ts';
 
-// Which catalogs a catalog service pushes to a subscriber, and which not.
-
 const on = clause<CatalogScene>;
 
 const pushing = 'Catalog spec: POST /catalog/push';
@@ -73,7 +71,7 @@ export const noPushChecks = [
       expectStatus(await scene.unsubscribed(), 200);
       await requireOnlySubscription(scene);
       const withdrawn = await scene.withdrawn();
-      if (!withdrawn?.callback) throw new CheckSkipped('what was published could not be changed any more');
+      if (!withdrawn?.callback) throw new CheckSkipped('the published catalogs could no longer be changed');
       const withdrawnId = withdrawnIn(scene.samples.id('chargers'));
       const isLate = (message: Received) =>
         scene.push('chargers')(message) && message.raw.includes(withdrawnId);
@@ -83,7 +81,6 @@ export const noPushChecks = [
   }),
 ];
 
-/** How long nothing may come. */
 const quietSeconds = 1;
 
 /** Other subscriptions of the identity would bring pushes that this one does not. */

@@ -10,12 +10,7 @@ import { CheckFailed } from './check.ts';
 
 // Sends signed requests as one identity, sound ones and such that a node must refuse, and keeps every answer.
 
-export interface Sender {
-  id: string;
-  key: SigningKey;
-  answers: readonly Answer[];
-  send(action: Action, sending?: Sending): Promise<Answer>;
-}
+export type Sender = ReturnType<typeof createSender>;
 
 export interface Sending {
   message?: object;
@@ -24,7 +19,6 @@ export interface Sending {
   query?: Readonly<Record<string, string>>;
   /** Sent instead of context and message. */
   raw?: Buffer;
-  /** Another key than that of the identity. */
   key?: SigningKey;
   now?: Date;
   /** Changes the Authorization header; undefined leaves it out. */
@@ -34,13 +28,10 @@ export interface Sending {
 export interface Answer {
   action: Action;
   status: number;
-  /** Parsed where it is JSON, otherwise its text. */
   body: Json;
-  /** The messageId of the request. */
   messageId: string;
   /** Whether the node could read a messageId in the request. */
   namesMessage: boolean;
-  /** The message of the request. */
   message?: object;
   digest: string;
   authorization: string;
@@ -58,13 +49,13 @@ const maxAnswerBytes = 64 * 1024 * 1024;
 /** A node may refuse larger bodies without reading them. */
 const readBodyBytes = 64 * 1024;
 
-export function createSender({ client, target, key, uri }: SenderOptions): Sender {
+export function createSender({ client, target, key, uri }: SenderOptions) {
   const answers: Answer[] = [];
   return {
     id: key.subscriberId,
     key,
-    answers,
-    async send(action, sending = {}) {
+    answers: answers as readonly Answer[],
+    async send(action: Action, sending: Sending = {}): Promise<Answer> {
       const { now = new Date(), query } = sending;
       const filled = fillIn({}, { action, id: key.subscriberId, uri, now });
       const context: Record<string, unknown> = { ...(filled.context as JsonObject), ...sending.context };

@@ -22,9 +22,7 @@ const notServed: readonly Code[] = [
 ];
 
 export interface Link {
-  /** The name of the check, and what it expects. */
   key: string;
-  /** Text of the specification. */
   text: string;
   documents: readonly Document[];
   codes: readonly Code[];
@@ -97,7 +95,7 @@ export const links: readonly Link[] = [
     ['gap'],
   ),
   link(
-    'catalog-content: at least one resource or offer, each with an id of its own',
+    'catalog-content: at least one resource or offer, each with a unique id',
     content,
     ['baseline', 'change', 'catalog'],
     ['malformed', 'empty-catalog', 'duplicate-id', 'bad-directive', 'foreign-owner'],

@@ -28,7 +28,6 @@ export function createTreeScene(check: NodeCheck, files: Files, isPlainHttp: boo
 
   return {
     ...{ files, isPlainHttp, findings, readAgain },
-    /** Every index that was read, as it was served then. */
     indexes: memoize(async () => {
       const isIndex = ({ document, kind }: Finding) => document === 'index' && kind === 'holds';
       const held = (await findings()).filter(isIndex);

@@ -14,13 +14,7 @@ import { addRoute } from './route.ts';
 
 export type Topic = keyof Markers | 'inbox';
 
-export interface ConsoleEvents {
-  /** Tells the listeners of this process; what is in the database is told by itself. */
-  tell(topic: Topic, id?: string): void;
-  /** Sends events until the reader goes. Throws where there are too many readers. */
-  add(stream: ServerResponse, reader: Reader): void;
-  close(): Promise<void>;
-}
+export type ConsoleEvents = ReturnType<typeof createEvents>;
 
 const pollMs = 1_000;
 const heartbeatMs = 15_000;
@@ -35,11 +29,11 @@ const maxWaitingBytes = 64 * 1024;
 
 export function addEventRoute(server: FastifyInstance, { events }: { events: ConsoleEvents }): void {
   addRoute(server, 'GET /api/events', {
-    summary: 'Be told what changes (server-sent events).',
+    summary: 'Listen to changes (server-sent events).',
     description:
       'Events named `change`, with data as {"topic": "catalog", "at": "2026-01-01T00:00:00.000Z"}. Topics: catalog, delivery, crawl, publish, subscription, health, operator, inbox.',
     tag: 'Operator',
-    answers: { 429: 'This reader listens too often already.', 503: 'Too many listen already.' },
+    answers: { 429: 'This reader already listens too often.', 503: 'Too many readers already listen.' },
     stays: true,
     async handle(_asked, request, reply) {
       events.add(reply.raw, readerOf(request));
@@ -67,7 +61,7 @@ interface EventTools {
   now(): Date;
 }
 
-export function createEvents({ database, logger, now }: EventTools): ConsoleEvents {
+export function createEvents({ database, logger, now }: EventTools) {
   const streams = new Map<ServerResponse, Reader>();
   const stop = new AbortController();
   let polling: Promise<void> | undefined;
@@ -87,7 +81,7 @@ export function createEvents({ database, logger, now }: EventTools): ConsoleEven
     let [last, beatAt]: [Markers | undefined, number] = [undefined, performance.now()];
     while (streams.size > 0 && !stop.signal.aborted) {
       const markers = await readMarkers(database).catch((error) => {
-        logger.debug({ err: error }, 'the console could not ask what has changed');
+        logger.debug({ err: error }, 'the console could not find out what has changed');
         return undefined;
       });
       const changed = markers && last ? changedTopics(last, markers) : [];
@@ -111,14 +105,16 @@ export function createEvents({ database, logger, now }: EventTools): ConsoleEven
   }
 
   return {
+    /** To the listeners of this process; what is in the database is told by itself. */
     tell,
-    add(stream, reader) {
+    /** Sends events until the reader goes. Throws where there are too many readers. */
+    add(stream: ServerResponse, reader: Reader): void {
       const count = (isOne: (other: Reader) => boolean) => [...streams.values()].filter(isOne).length;
       if (count(({ name }) => name === reader.name) >= maxStreamsPerReader)
         throw new ConsoleError('AUT_RATE_LIMITED', 'You have too many pages of the console open.', busy);
       const isCrowded = !reader.isOperator && count(({ isOperator }) => !isOperator) >= maxFreeStreams;
       if (isCrowded || streams.size >= maxStreams || stop.signal.aborted)
-        throw new ConsoleError('NET_OVERLOADED', 'Too many pages listen already.', busy);
+        throw new ConsoleError('NET_OVERLOADED', 'Too many pages are already open.', busy);
       stream.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
       stream.write(`retry: ${reconnectMs}\n\n`);
       streams.set(stream, reader);

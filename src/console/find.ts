@@ -20,7 +20,7 @@ type FindRequest = Static<typeof FindRequest>;
 
 export function addFindRoute(server: FastifyInstance, context: ConsoleContext): void {
   addRoute(server, 'POST /api/find', {
-    summary: 'Find resources as the discovery service does, and tell how they were found.',
+    summary: 'Find resources as the discovery service does, and explain how they were found.',
     description: 'Evaluated on the index of the discovery service. Nothing is sent or stored.',
     body: FindRequest,
     answer: FindAnswer,
@@ -39,7 +39,6 @@ export function questionOf({ message, networkId, schemaContext }: FindRequest): 
   return { message, scope: { ...(networkId && { networkId }), ...(schemaContext && { schemaContext }) } };
 }
 
-/** The catalogs are JSON text. */
 async function find(
   context: ConsoleContext,
   asked: FindRequest,
@@ -90,7 +89,6 @@ async function findElsewhere(
   return [{ code: 'other-network', message: says, path: '$.context.networkId' }];
 }
 
-/** The body of a discover that asks the same, as the consumer of the settings would send it. */
 function buildRequest({ config, now }: ConsoleContext, question: Question): FindAnswer['request'] {
   const { message, scope: context } = question;
   const { id, url: uri = `${config.consoleUrl}/inbox` } = config.identities.consumer;

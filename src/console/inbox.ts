@@ -36,7 +36,6 @@ import { addRoute } from './route.ts';
 // The inbox: an address for callbacks to the consumer of the settings. It shows each message that arrives and whether its signature holds, and
 // answers as a consumer does, with ACK or 401. Messages are kept in the memory of this process alone.
 
-/** A larger callback is refused with 413. */
 const maxBodyBytes = 1024 * 1024;
 /** Rate limit for each source address, applied before the signature is verified. */
 const perSource = { perSecond: 20, burst: 100 };
@@ -88,13 +87,6 @@ export function addInboxRoutes(server: FastifyInstance, context: ConsoleContext)
   });
 }
 
-interface Received {
-  item: InboxItem;
-  status: number;
-  answer: string;
-  signature?: string;
-}
-
 function createReceiver({ config, database, outside, now }: ConsoleContext) {
   const registry = outside.freshRegistry();
   const limits = signedLimits(config);
@@ -115,7 +107,7 @@ function createReceiver({ config, database, outside, now }: ConsoleContext) {
     verifySignature(header, lookup.publicKey, body, sent);
   }
 
-  return async (path: string, headers: IncomingHttpHeaders, body: Buffer): Promise<Received> => {
+  return async (path: string, headers: IncomingHttpHeaders, body: Buffer) => {
     const { authorization } = headers;
     const fault = await verify(authorization, body).then(
       () => undefined,
@@ -166,12 +158,12 @@ function describe(
 }
 
 const receiveOperation: PlainOperation = {
-  summary: 'Take a callback to the consumer: it is shown in the inbox.',
+  summary: 'Receive a callback to the consumer, and show it in the inbox.',
   description: 'Signed like every callback. A message with a bad signature is shown too, and refused.',
   body: Type.Union([OnDiscoverCallback, OnPublishCallback, OnPullCallback]),
   answers: {
-    401: 'The signature does not hold.',
+    401: 'The signature is not valid.',
     413: 'The body has more than 1 MiB.',
-    429: 'Too many from this address; Retry-After says when to come again.',
+    429: 'Too many from this address; Retry-After says when to try again.',
   },
 };

@@ -13,9 +13,7 @@ const maxLimit = 200;
 
 const ListQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit })),
-  after: Type.Optional(
-    Type.String({ maxLength: 4_096, description: '`next` of the page before: the list goes on after it.' }),
-  ),
+  after: Type.Optional(Type.String({ maxLength: 4_096, description: '`next` of the previous page.' })),
 });
 
 // A cursor comes back from outside, altered or not, and goes into a statement: its members are only what PostgreSQL can hold.
@@ -27,7 +25,6 @@ export const CursorTime = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_
 
 interface ListRoute<F extends TProperties, C extends TSchema, A extends TSchema>
   extends Pick<PlainOperation, 'summary' | 'description' | 'tag'> {
-  /** Members of the query beside `limit` and `after`. */
   filter?: F;
   cursor: C;
   answer: A;
@@ -94,7 +91,7 @@ function readCursor<C extends TSchema>(text: string, schema: C): Static<C> {
   try {
     return validator(schema)(JSON.parse(Buffer.from(text, 'base64url').toString()));
   } catch {
-    throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', ['query', 'after'], 'is no cursor of this list');
+    throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', ['query', 'after'], 'is not a cursor of this list');
   }
 }
 
@@ -102,7 +99,7 @@ export function listOf<S extends TSchema>(title: string, item: S) {
   return Type.Object(
     {
       items: Type.Array(item),
-      next: Type.Optional(Type.String({ description: 'The cursor of the next page, where there is one.' })),
+      next: Type.Optional(Type.String({ description: 'The cursor of the next page, if there is one.' })),
     },
     { title },
   );

@@ -5,7 +5,6 @@ import type { Receiver } from './answers/network.ts';
 
 type ReceiverPosition = Pick<Receiver, 'kind' | 'receiver' | 'isTroubled'>;
 
-/** Waiting and parked deliveries of a receiver are counted up to this number. */
 const counted = 10_000;
 
 const phases = [

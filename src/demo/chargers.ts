@@ -46,7 +46,6 @@ const arrangements = {
 export interface Hub {
   place: string;
   arrangement: keyof typeof arrangements;
-  /** Where the bays are, after the name of the street. */
   at: string;
   opens: string;
 }

@@ -17,27 +17,12 @@ import type { Charger, PerUnit, Problem, Station, Tariff } from './station.ts';
 import { offersOf } from './tariff-offer.ts';
 import { slugOf } from './template.ts';
 
-/**
- * From stations to catalogs that every receiver accepts (catalog spec: Catalog, Provider).
- *
- * Per station: the catalog is the station, its provider is the station under the operator's name, and the place is at the provider, as
- * in the catalog spec. Per operator, or per operator and region: one catalog for all its stations; the place is at each charger.
- * A region with more chargers than crawlers accept in a file has several catalogs.
- */
-export interface Collector {
-  add(station: Station): void;
-  report(problem: Problem): void;
-  finish(): Collected;
-}
-
 export interface Collected {
   catalogs: PackedCatalog[];
   stationCount: number;
   chargerCount: number;
   offerCount: number;
-  /** The operators of all stations, by the id of the station. */
   operators: ReadonlyMap<string, string>;
-  /** Ids of stations that are held back because their place looks wrong. */
   heldBack: readonly string[];
   /** The rows that became chargers, with their line in the file. */
   taken: ReadonlySet<string>;
@@ -47,13 +32,18 @@ export interface Collected {
 export interface CollectorOptions {
   per: PerUnit;
   checker: Check;
-  /** Publishes stations whose place looks wrong. */
   keepDoubtful?: boolean;
-  /** Ids of the catalogs made from this source before. */
   known?: readonly string[];
 }
 
-export function createCollector(options: CollectorOptions): Collector {
+/**
+ * From stations to catalogs that every receiver accepts (catalog spec: Catalog, Provider).
+ *
+ * Per station: the catalog is the station, its provider is the station under the operator's name, and the place is at the provider, as
+ * in the catalog spec. Per operator, or per operator and region: one catalog for all its stations; the place is at each charger.
+ * A region with more chargers than crawlers accept in a file has several catalogs.
+ */
+export function createCollector(options: CollectorOptions) {
   const { per, checker, keepDoubtful = false, known = [] } = options;
   const parts = new Map<string, Part>();
   const packer = createPacker<string>();
@@ -77,7 +67,7 @@ export function createCollector(options: CollectorOptions): Collector {
     operators.set(station.id, station.operator.id);
     const first = parts.get(station.id)?.station ?? station;
     if (first !== station && isElsewhere(station, first)) {
-      const why = `is the id of the station at ${first.at} too, which is at another place`;
+      const why = `is also the id of the station at ${first.at}, which is at another place`;
       report({ at: station.at, value: station.id, why, kind: 'left-out' });
       return;
     }
@@ -143,16 +133,13 @@ export function createCollector(options: CollectorOptions): Collector {
   return { add, report, finish };
 }
 
-/** The content of one station in a catalog. */
 interface Part {
   catalogId: string;
-  /** The station from its first row, without chargers and tariffs. */
   station: Station;
   chargerCount: number;
   offerCount: number;
 }
 
-/** The tariffs of those chargers that became resources. */
 function tariffsOf(
   { at, id, tariffs = [] }: Station,
   resourceIds: ReadonlySet<string>,
@@ -238,12 +225,11 @@ function reportDifferences(station: Station, first: Station, report: Report): vo
   }
 }
 
-/** Reports facts of a station that a catalog of a whole operator cannot express. */
 function reportUnsaid({ at, isActive, operator }: Station, { provider }: CatalogHead, report: Report): void {
   if (isActive === false) {
     report({
       at,
-      why: 'is not active, which a catalog per operator cannot say of one station',
+      why: 'is not active, which a catalog per operator cannot express for one station',
       kind: 'note',
     });
   }

@@ -9,22 +9,13 @@ import type { Problem } from './station.ts';
 // Members that the core of version 3.7 lacks and the profile of Regulation (EU) 2025/655 has (current, prices) are in the extension of the charging point
 // under the names of the profile. docs/charging.md lists the losses. Longer than our other files: one walk from the catalog down to the connector.
 
-interface DatexExport {
-  table: JsonObject;
-  status: JsonObject;
-  /** Parts of the catalogs without a place in DATEX II. */
-  problems: Problem[];
-}
-
 interface DatexOptions {
   now: Date;
-  /** Language of the texts: `en`. */
   lang: string;
-  /** The publisher: a country and an identifier in it. */
   creator: { country: string; nationalIdentifier: string };
 }
 
-export function exportDatex(catalogs: readonly Catalog[], { now, lang, creator }: DatexOptions): DatexExport {
+export function exportDatex(catalogs: readonly Catalog[], { now, lang, creator }: DatexOptions) {
   const problems: Problem[] = [];
   const publication = { lang, publicationTime: now.toISOString(), publicationCreator: creator };
   const context = {
@@ -110,7 +101,6 @@ function siteOf(catalog: Catalog, context: ExportContext): JsonObject | undefine
 interface ExportedStation {
   stationId: string;
   location?: Location;
-  /** Connectors by the id of the EVSE. */
   points: Map<string, Resource[]>;
 }
 
@@ -156,7 +146,7 @@ function pointOf(
         context.report({
           at: charger.id,
           column: 'ratedPower',
-          why: 'is needed by DATEX II: 0 is written',
+          why: 'is required by DATEX II: 0 is written',
           kind: 'value',
         });
       return {
@@ -176,9 +166,8 @@ function currentOf(powerType: Json | undefined): string | undefined {
   return powerType.startsWith('DC') ? 'dc' : 'ac';
 }
 
-const oneOfEach = 'is not the same for all connectors of an EVSE, for which DATEX II has one';
+const oneOfEach = 'is not the same for all connectors of an EVSE, for which DATEX II has only one';
 
-/** The prices of offers that are valid now and cover all connectors of a point. */
 function ratesOf(
   { offers = [] }: Catalog,
   chargers: readonly Resource[],

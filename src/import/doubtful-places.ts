@@ -1,3 +1,4 @@
+import { addTo } from '../group.ts';
 import {
   angleBetween,
   chord,
@@ -12,16 +13,10 @@ import { findCountry, isWithin, type Point } from './countries.ts';
 // judged by medians, so that wrong rows, as long as they are the fewer, do not decide it.
 
 export interface StatedPlace extends Point {
-  /** As the list has it. */
   country?: string;
 }
 
-interface Doubt<T> {
-  place: T;
-  why: string;
-}
-
-export function findDoubtfulPlaces<T extends StatedPlace>(places: readonly T[]): Doubt<T>[] {
+export function findDoubtfulPlaces<T extends StatedPlace>(places: readonly T[]): { place: T; why: string }[] {
   const known = places.filter((place) => !isZero(place) && !isOutside(place));
   const all = clusterOf(known);
   const byCountry = new Map(
@@ -34,21 +29,20 @@ export function findDoubtfulPlaces<T extends StatedPlace>(places: readonly T[]):
 }
 
 function findDoubt(place: StatedPlace, cluster: Cluster | undefined): string | undefined {
-  if (isZero(place))
-    return 'is a point in the sea where 0° and 0° meet: it looks as if nobody had filled it in';
+  if (isZero(place)) return 'is a point in the sea where 0° and 0° meet: it looks as if it was not filled in';
   const otherWayRound = swapped(place);
   if (isOutside(place)) {
     return otherWayRound && !isOutside({ ...place, ...otherWayRound })
       ? looksSwapped(`in ${countryKey(place)}, the country of the row`)
-      : `lies outside ${countryKey(place)}, the country of the row`;
+      : `is outside ${countryKey(place)}, the country of the row`;
   }
   if (cluster === undefined || isUsual(place, cluster)) return undefined;
   if (otherWayRound && isUsual(otherWayRound, cluster)) return looksSwapped('among the others');
-  return isAlone(place, cluster) ? 'lies far from all others' : undefined;
+  return isAlone(place, cluster) ? 'is far from all others' : undefined;
 }
 
 function looksSwapped(where: string): string {
-  return `has latitude and longitude swapped, it seems: the other way round it lies ${where}`;
+  return `seems to have latitude and longitude swapped: the other way round it is ${where}`;
 }
 
 /** Undefined where there is no such point on earth. */
@@ -66,14 +60,11 @@ function isOutside(place: StatedPlace): boolean {
   return country !== undefined && !isWithin(country, place);
 }
 
-/** The places that state a country, whether we know it or not, by country. */
 function groupByCountry(places: readonly StatedPlace[]): Map<string, StatedPlace[]> {
   const groups = new Map<string, StatedPlace[]>();
   for (const place of places) {
     const key = countryKey(place);
-    const group = groups.get(key);
-    if (group) group.push(place);
-    else if (key !== '') groups.set(key, [place]);
+    if (key !== '') addTo(groups, key, place);
   }
   return groups;
 }
@@ -82,7 +73,6 @@ function countryKey({ country = '' }: StatedPlace): string {
   return findCountry(country)?.code ?? country.trim().toLowerCase();
 }
 
-/** Where the places of a list usually are. */
 interface Cluster {
   members: readonly Vector[];
   centre: Vector;

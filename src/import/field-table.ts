@@ -2,20 +2,11 @@ import { isJsonObject, type Json } from '../protocol/json.ts';
 import type { Report } from './report.ts';
 
 /** Where the fields of a format go: the one table that its import, `import explain` and docs/charging.md agree on. */
-export interface FieldTable {
-  /** By path. A field that is not here has no place in a catalog of EV chargers. */
-  destinations: ReadonlyMap<string, string>;
-  /** Each field with everything that it is in: `evses.connectors.id`, `evses.connectors`, `evses`. */
-  carried: ReadonlySet<string>;
-  /** The path of a member of the object at a path. */
-  below(path: string, name: string): string;
-}
+export type FieldTable = ReturnType<typeof fieldTable>;
 
 /** @param around matches the names of members that are no part of a path */
-export function fieldTable(
-  fields: readonly (readonly [path: string, destination: string])[],
-  around = /^$/,
-): FieldTable {
+export function fieldTable(fields: readonly (readonly [path: string, destination: string])[], around = /^$/) {
+  // Each field with everything that it is in: `evses.connectors.id`, `evses.connectors`, `evses`.
   const carried = fields.flatMap(([path]) =>
     path.split('.').map((_, index, names) => names.slice(0, index + 1).join('.')),
   );

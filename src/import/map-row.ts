@@ -6,18 +6,10 @@ import { findAddress, findPoint, whyNoPoint } from './place.ts';
 import { createRowReader, type Row, type RowReader } from './row-reader.ts';
 import type { Attributes, Charger, Problem, Source, Station, Tariff } from './station.ts';
 
-// A row of a list, by a mapping, to a charging station with its chargers: one connector is one charger.
-
-interface MappedRow {
-  /** Absent where the row cannot become one; then a problem says why. */
-  station?: Station;
-  problems: Problem[];
-}
-
 /** Connectors are numbered through the rows of their station, because a list may have a row for each of them. */
-export function createRowMapper(mapping: Mapping): (row: Row) => MappedRow {
+export function createRowMapper(mapping: Mapping) {
   const numbers = new Map<string, number>();
-  return (given) => {
+  return (given: Row): { station?: Station; problems: Problem[] } => {
     const row = withoutNothing(given, mapping);
     const problems: Problem[] = [];
     const reader = createRowReader(row, mapping, problems);
@@ -64,7 +56,7 @@ function isWanted({ cells }: Row, { only }: Mapping, reader: RowReader): boolean
   for (const [column, texts] of only) {
     const value = cells.get(column) ?? '';
     if (texts.has(comparable(value))) continue;
-    reader.report('is not what the mapping asks for', { column, value, kind: 'note' });
+    reader.report('is not what the mapping expects', { column, value, kind: 'note' });
     return false;
   }
   return true;

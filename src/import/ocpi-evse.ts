@@ -8,14 +8,11 @@ import type { Attributes, Availability, Charger, Source } from './station.ts';
 
 interface EvseContext {
   at: string;
-  /** Where it stands in the location. */
   path: string;
   /** `country_code*party_id`, within which `uid` is unique. */
   owner: string;
   stationName?: string;
-  /** Attributes of the station, copied to each of its chargers. */
   shared: Attributes;
-  /** Takes down that a tariff, by its id or as the operator sent it, is that of a charger. */
   addTariff(tariff: Json, chargerId: string): void;
   report: Report;
 }
@@ -28,7 +25,7 @@ export function chargersOfEvse(evse: Json, context: EvseContext): Charger[] {
     return [];
   }
   if (evse.status === 'REMOVED' || evse.status === 'PLANNED') {
-    report('is left out: it is not there', { column: 'evses.status', value: evse.status, kind: 'note' });
+    report('is left out: it does not exist', { column: 'evses.status', value: evse.status, kind: 'note' });
     return [];
   }
   const connectors = Array.isArray(evse.connectors) ? evse.connectors : [];
@@ -54,7 +51,7 @@ function chargerOf(
   const standard = textOf(connector.standard);
   const connectorType = standard === undefined ? undefined : connectorTypeOf(standard);
   if (connectorType === undefined)
-    report('is no connector standard of OCPI 2.2.1', {
+    report('is not a connector standard of OCPI 2.2.1', {
       column: 'evses.connectors.standard',
       value: standard,
     });

@@ -14,14 +14,11 @@ export interface PackedCatalog {
   unpack(): Catalog;
 }
 
-/** A catalog without its resources and offers. */
 export type CatalogHead = Omit<Catalog, 'resources' | 'offers'>;
 
-/** The content of a station, or of one of its rows, in a catalog. */
 interface StationContent {
   stationId: string;
   resources: Resource[];
-  /** Each for some of the resources. */
   tariffs: Tariff[];
 }
 
@@ -53,7 +50,6 @@ export function createPacker<Key>() {
 /** Enough of each of a hundred regions to be compressed well, and so few that most of them never leave the young generation of the garbage collector. */
 const packedAtOnce = 500;
 
-/** @param heldBack ids of stations that are not to be published */
 export function packCatalog(
   head: CatalogHead,
   packed: readonly Buffer[],

@@ -2,7 +2,7 @@ import { type Power, readDateTime, readNumber, readPower } from './cell-values.t
 import type { Cells } from './connectors.ts';
 import { comparable, type Field, type Mapping, type StationMember } from './mapping.ts';
 import type { Scalar } from './mapping-file.ts';
-import { type Report, reporter } from './report.ts';
+import { reporter } from './report.ts';
 import type { Problem } from './station.ts';
 import { fillTemplate } from './template.ts';
 
@@ -10,26 +10,18 @@ export interface Row {
   /** Where it stands in the file: `row 17`. */
   at: string;
   cells: Cells;
-  /** Where the file has geometries of its own. */
   geometry?: unknown;
 }
 
 /** Reads the fields of one row, for one of its connectors where they are about one, and takes down what cannot be read. */
-export interface RowReader {
-  read(field: Field): FieldResult;
-  value(member: StationMember): unknown;
-  text(member: StationMember): string | undefined;
-  /** A field without which there is no station or charger. */
-  needed(field: Field): string | undefined;
-  report: Report;
-}
+export type RowReader = ReturnType<typeof createRowReader>;
 
 export function createRowReader(
   row: Row,
   mapping: Mapping,
   problems: Problem[],
   connector: Cells = new Map(),
-): RowReader {
+) {
   const { decimalComma = false, nothing = [] } = mapping.file;
   const isNothing = new Set(nothing);
 
@@ -55,11 +47,11 @@ export function createRowReader(
     read,
     report,
     value,
-    text(member) {
+    text(member: StationMember): string | undefined {
       const found = value(member);
       return found === undefined ? undefined : String(found);
     },
-    needed(field) {
+    needed(field: Field): string | undefined {
       const result = read(field);
       if (result.kind === 'value') return String(result.value);
       const columns = field.templates.flatMap((template) => template.columns);
@@ -71,11 +63,8 @@ export function createRowReader(
 
 const connectorPrefix = 'connector.';
 
-// One field of a mapping, for one row: its text from the cells, and what the text stands for.
-
 type FieldResult =
   | { kind: 'value'; value: Scalar | Power; column: string; text: string }
-  /** Nothing stands there. */
   | { kind: 'nothing' }
   | { kind: 'problem'; column: string; text: string; why: string };
 
@@ -108,8 +97,8 @@ function meaningOf(text: string, field: Field, decimalComma: boolean): Scalar | 
 }
 
 function whyNot({ name, values, unit, as, format }: Field, decimalComma: boolean): string {
-  if (values) return `is none of the values of ${name}`;
-  if (unit !== undefined) return 'is no power';
-  if (as === 'number') return `is no number${decimalComma ? ' with a decimal comma' : ''}`;
-  return `is no date as ${format ?? 'YYYY-MM-DD'}`;
+  if (values) return `is not a value of ${name}`;
+  if (unit !== undefined) return 'is not a power';
+  if (as === 'number') return `is not a number${decimalComma ? ' with a decimal comma' : ''}`;
+  return `is not a date such as ${format ?? 'YYYY-MM-DD'}`;
 }

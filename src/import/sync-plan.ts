@@ -5,7 +5,6 @@ import type { CatalogHead, PackedCatalog } from './packed-catalog.ts';
 // The plan of a sync: the difference between a source and its published catalogs, which are remembered as digests. Pure.
 
 export interface SyncMemory {
-  /** Ids of the stations that the source had. */
   stations: string[];
   catalogs: Record<string, RememberedCatalog>;
 }
@@ -14,7 +13,6 @@ export interface RememberedCatalog {
   head: CatalogHead;
   /** By `r:` or `o:` and the id of a resource or offer. */
   digests: Record<string, string>;
-  /** When the source first lacked it. */
   missingSince?: string;
   /** At a catalog service it is inactive since, and can come back. */
   isRetired?: boolean;
@@ -24,19 +22,15 @@ export interface SyncPlan {
   added: PackedCatalog[];
   changed: CatalogDifference[];
   unchanged: number;
-  /** Catalogs that were published and that the source no longer has. */
   gone: string[];
 }
 
 export interface CatalogDifference {
-  /** As the source has it. */
   catalog: PackedCatalog;
-  /** The state to remember once it is published. */
   remembered: RememberedCatalog;
   resources: Resource[];
   offers: Offer[];
   hasOtherHead: boolean;
-  /** Whether a resource or offer is gone. */
   isRemoving: boolean;
   /** Whether it was inactive by the word of the source, and no longer is. */
   isBack: boolean;
@@ -61,7 +55,6 @@ export function planSync(
   return plan;
 }
 
-/** Share of the stations last published that the source no longer has. */
 export function missingShare(
   { stations }: SyncMemory,
   now: ReadonlySet<string>,

@@ -9,7 +9,6 @@
 
 export interface Template {
   parts: readonly Part[];
-  /** The columns that it names, each once. */
   columns: readonly string[];
 }
 

@@ -45,7 +45,6 @@ export function clean(text: string, maxLength: number): string {
 
 const quotedLength = 240;
 
-/** Text of others within a text of ours. */
 export function quote(text: string): string {
   return `«${clean(text, quotedLength)}»`;
 }
@@ -60,7 +59,6 @@ export function encodeId(id: string): string {
   return encoded.length > maxIdLength ? tooLong : encoded;
 }
 
-/** The parts that an id of an answer encodes. */
 export function decodeId(id: string): string[] {
   return [...new Set([id, attempt(() => decodeURIComponent(id)) ?? id])];
 }

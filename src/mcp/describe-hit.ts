@@ -6,10 +6,10 @@ import type { Question } from './question.ts';
 
 export const Prices = Type.Array(
   Type.Object({
-    value: Type.Number({ description: 'Where it varies, the highest.' }),
-    minValue: Type.Optional(Type.Number({ description: 'The lowest, where it varies.' })),
+    value: Type.Number({ description: 'The highest, if it varies.' }),
+    minValue: Type.Optional(Type.Number({ description: 'The lowest, if it varies.' })),
     currency: Type.String(),
-    unit: Type.Optional(Type.String({ description: 'What it is the price of, e.g. kWh or session.' })),
+    unit: Type.Optional(Type.String({ description: 'What the price is for, e.g. kWh or session.' })),
   }),
 );
 export const Fields = Type.Array(
@@ -66,7 +66,6 @@ export function describePrice({ value, minValue, currency, unit }: Price): Stati
   return { value, minValue, currency, unit: unit === '' ? undefined : unit };
 }
 
-/** To the geometry that matched, where the service says that. */
 export function distanceOf(hit: Found, near: Question['near']): number | undefined {
   return hit.distanceMeters ?? (near && findDistance(hit, near));
 }

@@ -5,9 +5,6 @@ import { distanceOf } from './describe-hit.ts';
 import type { Question } from './question.ts';
 import type { McpContext } from './tool.ts';
 
-// The hits of a discovery service: gathered, filtered by price and availability, and sorted.
-
-/** Maximum number of resources of an answer that are checked. */
 export const maxGathered = 300;
 
 /** A service refuses what it cannot search in time, and each answer takes memory here: more questions than that wait for their turn. */
@@ -17,9 +14,7 @@ interface Gathered {
   found: Found[];
   /** Who has signed the answer; undefined where nothing was found. */
   signer?: string;
-  /** How many match at the service, where it says so. */
   total?: number;
-  /** The service's explanation of an empty answer. */
   nothing?: string;
 }
 

@@ -8,9 +8,7 @@ export interface McpContext {
   /** Looks at a node as a crawler does (signpost doctor). */
   diagnose(node: string, asked: { catalogId?: string; network?: string }): Promise<Diagnosis>;
   now(): Date;
-  /** Where answers of services arrive. */
   callbacks: string;
-  /** For the operator. */
   note(text: string): void;
 }
 

@@ -13,7 +13,7 @@ import { publish, searched } from '../support/network/publish.ts';
 import { pull, subscribe } from '../support/network/subscriptions.ts';
 import { until } from '../support/time.ts';
 
-// Every default in the OpenAPI documents, confirmed by what a network does where a request leaves the value out.
+// Every default in the OpenAPI documents, checked against the behaviour of a network when a request omits the value.
 
 let the: TestConsole;
 let provider: Actor;
@@ -36,7 +36,7 @@ const defaults = documents.flatMap((name) => {
   );
 });
 
-/** Each with the names that lead to it; those that only the form of the document has are left out. */
+/** Each default with the names that lead to it; skips those that only belong to the form of the document. */
 function* findDefaults(inside: unknown, at: readonly string[] = []): Generator<[string, unknown]> {
   if (typeof inside !== 'object' || inside === null) return;
   for (const [name, value] of Object.entries(inside)) {
@@ -160,7 +160,7 @@ async function found(message: object): Promise<Body> {
   return (await provider.waitFor('on_discover', messageId)).body;
 }
 
-/** Published without isActive, pushed, and found; what is answered does not say that it is not active. */
+/** Whether a catalog published without isActive is pushed and found, and never called inactive. */
 async function isServed(id: string): Promise<boolean> {
   await publish(provider, catalog(id));
   const { message } = await found(filter(`$.catalogs[?@.id == '${id}'].resources[*]`));

@@ -12,9 +12,9 @@ import { startConsole, type TestConsole } from '../support/network/console.ts';
 import { until } from '../support/time.ts';
 import { changed } from '../support/values/changed.ts';
 
-// The examples of the OpenAPI documents, sent to a network: every request and callback, every member, and the bodies that the console takes.
+// The examples of the OpenAPI documents, sent to a network: every request and callback, every member, and the bodies that the console accepts.
 // Refusals are in refusals.test.ts.
-// Ids, addresses and times of the context are those of whoever sends it.
+// Ids, addresses and times of the context are the sender's.
 
 let the: TestConsole;
 let provider: Actor;
@@ -162,7 +162,7 @@ it.each(documents)('All requests and callbacks of %s have been sent above', (doc
 });
 
 describe('the examples of members', () => {
-  /** Where a schema is in a request. */
+  /** The place of each schema in a request. */
   const places: Record<string, [ActionId, name: string, at: (string | number)[]]> = {
     Context: ['subscribe', 'subscribe', ['context']],
     SubscriptionSelection: ['subscribe', 'subscribe', ['message', 'subscription']],
@@ -174,7 +174,7 @@ describe('the examples of members', () => {
     IntentFilters: ['discover', 'filter', ['message', 'intent', 'filters']],
     SpatialEntry: ['discover', 'words', ['message', 'intent', 'spatial', 0]],
   };
-  /** Missing parents in the examples of requests. */
+  /** Parents that the examples of requests lack. */
   const parents: Record<string, [at: (string | number)[], value: unknown]> = {
     TimePeriod: [['message', 'catalogs', 0, 'validity'], {}],
     Variant: [
@@ -182,7 +182,7 @@ describe('the examples of members', () => {
       [{ resourceId: 'voltpath:IND-1', extends: { masterResourceId: 'm' } }],
     ],
   };
-  /** The directive of the trigger has the members of the other; the hint is sent above; the others are of answers. */
+  /** The trigger's directive has the members of the other; the hint is sent above; the others belong to answers. */
   const elsewhere =
     /^(?:TriggerDirective|CrawlHint|AnswerContext|Subscription|Error|DownloadManifest|CrawlLogEntry) /;
   const members = documents.flatMap((name) => {
@@ -212,7 +212,7 @@ describe('the examples of members', () => {
   );
 });
 
-/** Each with its schema and the names that lead to it there. */
+/** Each example with its schema and the names that lead to it. */
 function* findExamples(inside: unknown, at: readonly string[] = []): Generator<[string[], unknown]> {
   if (typeof inside !== 'object' || inside === null) return;
   for (const [name, value] of Object.entries(inside)) {
@@ -231,7 +231,7 @@ describe('the examples of the console', () => {
       expect(examples.length, path).toBeGreaterThan(0);
       for (const { value } of examples) {
         const { status, text } = await the.ask(path, { body: value });
-        // 401: the example of a token is nobody's. 404 and 409: what it names is not here.
+        // 401: the token of the example is not valid. 404 and 409: the example names something that is not here.
         expect([200, 204, 401, 404, 409], `${path} ${text}`).toContain(status);
       }
     }

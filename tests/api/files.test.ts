@@ -12,7 +12,7 @@ import { consoleOf, startConsole, type TestConsole } from '../support/network/co
 import { readWorkflows, runWorkflow, type StepAnswer, type StepRequest } from '../support/pages/arazzo.ts';
 import { type BrunoRequest, brunoSigner } from '../support/pages/bruno.ts';
 
-// docs/api as others use it: the flows and the collection run against a network.
+// docs/api as its users run it: the flows and the collection, against a network.
 
 const folder = 'docs/api';
 let the: TestConsole;
@@ -108,7 +108,7 @@ async function send({ source, operationId, signedBy, query, payload }: StepReque
   return actor.send(action, message, { to, query });
 }
 
-/** Unsigned; the trigger asks for its token. */
+/** Without a signature; the trigger asks for its token. */
 async function post(to: string, operationId: string, payload: object | undefined): Promise<StepAnswer> {
   const path = { publishFiles: '/catalog/publish', hintCrawl: '/crawl-hints' }[operationId];
   const token = findTriggerToken(the.network.config);
@@ -120,7 +120,7 @@ async function post(to: string, operationId: string, payload: object | undefined
   return { status: response.status, body: await response.json() };
 }
 
-// Bruno itself runs it in tests/docs/bruno.test.ts. Here its files are read by its own parser, and its scripts get as much of its API as they use.
+// tests/docs/bruno.test.ts runs Bruno itself. Here Bruno's own parser reads the files, and the scripts get the parts of its API that they use.
 describe('the Bruno collection', () => {
   const variables = new Map<string, string>();
   const text = (name: string) => readFileSync(join(folder, 'bruno', name), 'utf8');
@@ -140,7 +140,7 @@ describe('the Bruno collection', () => {
   );
 });
 
-/** Sends a request as Bruno does: variables filled in, then the script of the collection, then the one after the answer. */
+/** Sends a request like Bruno: fills in variables, then runs the collection's script and the script after the answer. */
 async function runRequest(request: BrunoRequest, signing: string, variables: Map<string, string>) {
   const { network } = the;
   const environment: Record<string, string> = {
@@ -192,7 +192,7 @@ function runScript(script: string, scope: Record<string, object>): void {
 async function lintText(source: string, name: string): Promise<string[]> {
   const config = await createConfig({
     extends: ['recommended'],
-    // Attributes are open objects by intent.
+    // Attributes are open objects on purpose.
     rules: { 'no-invalid-media-type-examples': { severity: 'error', allowAdditionalProperties: true } },
   });
   const problems = await lintFromString({ source, absoluteRef: `/${name}`, config });

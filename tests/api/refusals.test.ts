@@ -37,8 +37,8 @@ import {
 } from '../support/network/signed-service.ts';
 import { changed } from '../support/values/changed.ts';
 
-// Every example of a refusal in the OpenAPI documents: the request of the example, changed as it says, is sent to the role that receives it, which answers
-// with that status, code, path and text. Longer than our other tests: half of it is the table of how each refusal is brought about.
+// Every example of a refusal in the OpenAPI documents: the request of the example, changed as the example says, is sent to the role that receives it,
+// which must answer with that status, code, path and text. Longer than our other tests: half of it is the table of how to cause each refusal.
 
 const formType = 'application/x-www-form-urlencoded';
 
@@ -51,7 +51,7 @@ let other: Actor;
 let revoked: Actor;
 let consumerUrl: string;
 const closing: (() => Promise<unknown>)[] = [];
-/** Subscriptions here that replace those in the examples. */
+/** Subscriptions of this network, in place of those in the examples. */
 const subscriptions = new Map<string, string>();
 
 beforeAll(async () => {
@@ -87,7 +87,7 @@ describe.each(Object.entries(actions))('the examples of what %s refuses', (name,
   );
 });
 
-/** Too many requests, a fault, a registry that is away, a search that takes too long: not to be had of a sound network. */
+/** Too many requests, an internal error, an unreachable registry, a search that takes too long: a healthy network does not produce these. */
 const isAccident = ({ status }: ProtocolError) => [429, 500, 503, 504].includes(status);
 
 async function sendWrong(id: ActionId, action: Action, example: RefusalExample): Promise<Sent> {
@@ -165,7 +165,7 @@ describe('the examples of what a signed route answers for no fault of the reques
   const sender = createParticipant('provider.example.org');
   const self = createParticipant('service.example.org');
   const accidents: Record<string, Partial<SignedService>> = {
-    // Less than one request at once.
+    // Allows less than one request.
     often: { rateLimits: createRateLimits(0.01) },
     internal: {},
     overloaded: {},
@@ -251,7 +251,7 @@ describe('the examples of what the trigger refuses', () => {
   );
 });
 
-/** A trigger whose publisher has no room for anything. */
+/** A trigger whose publisher has no space left. */
 async function startFullTrigger(): Promise<string> {
   const { config } = the.network;
   const thread = startPublisherThread(config, silentLogger(), { maxWaitingBytes: 0 });
@@ -285,19 +285,19 @@ interface Prepared {
   to?: string;
   key?: SigningKey;
   answering?: string;
-  /** Announced and never sent. */
+  /** Announced but never sent. */
   announcedBytes?: number;
   authorization?: (usual: string) => string | undefined;
 }
 
-/** The request of the example as its sender here would send it, with one value changed. */
+/** The request of the example as its sender in this network would send it, with one value changed. */
 function prepare(id: ActionId, action: Action, { change }: Partial<RefusalExample> = {}): Prepared {
   const examples: ActionExamples = actionExamples[id];
   const { key, url } = signerOf(id);
   const [body] = Object.values(examples.bodies);
   const own = action.caller ? { [`${action.caller}Id`]: key.subscriberId, [`${action.caller}Uri`]: url } : {};
   const { context, message } = (body?.value ?? {}) as Body;
-  // Callers that an action does not ask for may be named, and must then be true.
+  // An action may get callers that it does not require; they must then be correct.
   const { bapId: _bapId, bapUri: _bapUri, ...bare } = context ?? {};
   const parties = action.caller || action.kind === 'callback' ? context : bare;
   const document = body && { context: { ...parties, messageId: randomUUID(), ...own }, message };
@@ -358,7 +358,7 @@ function expectAnswered({ status, json }: Sent, example: RefusalExample | undefi
     expect(error?.message).toBe(message);
 }
 
-/** Who sends an action. */
+/** The sender of an action. */
 function signerOf(id: ActionId): { key: SigningKey; url: string } {
   const { config } = the.network;
   const role = { push: 'catalog', onPublish: 'catalog', onPull: 'catalog', onDiscover: 'discovery' } as const;
@@ -369,7 +369,7 @@ function signerOf(id: ActionId): { key: SigningKey; url: string } {
   return id === 'publish' || id === 'crawlLog' ? provider : application;
 }
 
-/** Who receives it. */
+/** The receiver of an action. */
 function addressOf(id: ActionId): string {
   const { config, catalogUrl, discoveryUrl } = the.network;
   if (id === 'onPublish') return config.identities.publisher.url;

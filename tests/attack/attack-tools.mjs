@@ -1,4 +1,4 @@
-// Tools of attackers: their own address, identities of the registry, signatures that are right or wrong, bodies that end or do not.
+// Tools of attackers: a separate address, registered identities, right and wrong signatures, complete and incomplete bodies.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { setMaxListeners } from 'node:events';
 import { Agent, request as ask, createServer } from 'node:http';
@@ -60,9 +60,9 @@ export async function createAttackTools({ people }, signal) {
     send,
     signed,
     actions,
-    /** Answers what comes to an attacker's address, instead of acknowledging it. */
+    /** Answers requests to an attacker's address, instead of acknowledging them. */
     answerAt: ({ url }, answer) => void answers.set(url, answer),
-    /** `concurrency` of them at once, until the attack is over; at most `perSecond` in all. */
+    /** Runs `concurrency` of them at once, until the attack is over; at most `perSecond` in total. */
     async keepDoing(work, { concurrency, perSecond = Number.POSITIVE_INFINITY }) {
       let next = performance.now();
       const one = async () => {
@@ -75,7 +75,7 @@ export async function createAttackTools({ people }, signal) {
       };
       await Promise.all(Array.from({ length: concurrency }, one));
     },
-    /** A connection on which nothing is expected; it lives until the attack is over or the other side closes it. */
+    /** A connection without any expected answer; it lives until the attack is over or the other side closes it. */
     open(url, firstBytes = '') {
       const { hostname, port } = new URL(url);
       return new Promise((resolve) => {
@@ -106,7 +106,7 @@ export function keyOf({ id, seed }, recordId = 'key-1') {
   return { subscriberId: id, recordId, privateKey: privateKeyFromSeed(seed) };
 }
 
-/** The header of somebody whose key the attacker has not: well-formed, and signed by nobody. */
+/** The header of a sender whose key the attacker lacks: well-formed, but not really signed. */
 export function forgedAuthorization(subscriberId, { recordId = 'key-1', answering } = {}) {
   const key = { subscriberId, recordId, privateKey: forgersKey };
   return signRequest(key, randomBytes(16), { now: new Date(), answering });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 
-// The short form of `npm run test:attack`: a few attacks, a few seconds each, and no bounds on time. See tests/attack/run.mjs.
+// The short form of `npm run test:attack`: a few attacks of a few seconds each, without time limits. See tests/attack/run.mjs.
 
 const attacks = ['made-up-record-ids', 'stalled-bodies-forged', 'slow-names'];
 
@@ -24,7 +24,7 @@ describe('while one attacker does its worst', () => {
       ['tests/attack/run.mjs', '--smoke', '--json', file, ...attacks],
       { env: { PATH: process.env.PATH, ATTACK_DATABASE_URL: inject('databaseUrl') } },
     );
-    // A broken bound ends it with 1; which one it was stands in the rows.
+    // A missed bound means exit code 1; the rows say which one.
     await run.catch(() => undefined);
     const { rows } = JSON.parse(await readFile(file, 'utf8'));
     expect(rows.map(({ attack, broken }: Row) => ({ attack, broken }))).toEqual(

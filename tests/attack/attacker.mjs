@@ -1,8 +1,8 @@
-// The process of an attacker: runs the attack that it is named until it is told to stop. It comes from 127.0.0.66.
+// The process of an attacker: runs the named attack until it is stopped. It connects from 127.0.0.66.
 import { createAttackTools } from './attack-tools.mjs';
 
 const [name] = process.argv.slice(2);
-/** An attack that does not end by itself is ended. */
+/** After this time, an attack that has not ended is ended by force. */
 const endMs = 5_000;
 
 process.on('disconnect', () => process.exit());

@@ -1,4 +1,4 @@
-// Requests under keys that nobody has, as many as go.
+// As many requests as possible under keys that do not exist.
 import { forgedAuthorization } from './attack-tools.mjs';
 
 export async function guessKeys({ discoveryUrl, catalogUrl, actions, post, keepDoing, underWay }, makeUp) {

@@ -1,6 +1,5 @@
-// Somebody who looks for coffee, and somebody who sells it: at most four requests at once, 20 a second, really signed, with a server for the
-// callbacks, whose signatures are verified. A request counts from the moment when it was due, so that a service that stands still is not
-// asked less often for it.
+// A consumer that looks for coffee, and a provider that sells it: at most four requests at once, 20 a second, with real signatures and a server that
+// verifies the signatures of callbacks. A request is timed from the moment when it was due, so a service that hangs does not get fewer requests.
 import { createPublicKey, randomUUID } from 'node:crypto';
 import { Agent, request as ask, createServer } from 'node:http';
 import { buffer } from 'node:stream/consumers';
@@ -35,7 +34,7 @@ export async function startHonestClient(people) {
   }
 
   return {
-    /** Asks until `isEnough` says so, which is told what was answered so far. */
+    /** Sends requests until `isEnough`, which gets the answers so far, returns true. */
     async ask(scene, perSecond, isEnough) {
       const samples = [];
       const underWay = new Set();
@@ -53,7 +52,7 @@ export async function startHonestClient(people) {
       await Promise.all(underWay);
       return samples;
     },
-    /** How long each callback of these took; those that do not come within the time count with it. */
+    /** How long each of these callbacks took, including those that missed the limit. */
     async waitForCallbacks(samples, limitMs) {
       const promised = samples.filter(({ callback }) => callback);
       return Promise.all(
@@ -62,7 +61,7 @@ export async function startHonestClient(people) {
         ),
       );
     },
-    /** One question after the other, always the same ones; how long each took. */
+    /** Asks the same questions one after another; returns how long each took. */
     async askFixed({ discoveryUrl }, times) {
       const taken = [];
       for (let index = 0; index < times; index += 1) {
@@ -74,7 +73,7 @@ export async function startHonestClient(people) {
       }
       return taken;
     },
-    /** Whether what is published now is found within the time, after something else has happened. */
+    /** Whether a new publish is found within the time, after something else has happened. */
     async findsWhatItPublishes({ catalogUrl, discoveryUrl }, limitMs, meanwhile) {
       const { catalog, textSearch } = newCatalog();
       const published = await roaster.send(catalogUrl, actions.publish, { catalogs: [catalog] }, 'bpp');
@@ -141,7 +140,7 @@ async function startParticipant({ id, seed, url }, answeredBy) {
   let sent = 0;
 
   return {
-    /** Never throws: what comes back instead of an answer is its status. */
+    /** Never throws: without an answer, it resolves with the error as its status. */
     async send(to, action, message, side) {
       const messageId = randomUUID();
       const context = {
@@ -155,7 +154,7 @@ async function startParticipant({ id, seed, url }, answeredBy) {
         action.callback &&
         new Promise((arrived) => waiting.set(messageId, { signature, arrived, at: performance.now() }));
       sent += 1;
-      // Half of them over a connection of their own, as from somebody who comes for the first time.
+      // Half of them use a new connection, like a first-time client.
       const agent = sent % 2 === 0 ? keptAlive : freshConnections;
       const { status, text } = await post(`${to}${action.path}`, { authorization, body, agent });
       if (status !== 200) waiting.delete(messageId);
@@ -178,7 +177,7 @@ function post(url, { authorization, body, agent }) {
       resolve({ status: response.statusCode, text });
     });
     request.on('error', (error) => {
-      // A kept connection may have been closed, as idle, at the moment of its use: whoever keeps connections tries that once more.
+      // The server may have closed an idle connection at the moment of its reuse: clients that keep connections retry that once.
       if (request.reusedSocket && error.code === 'ECONNRESET')
         resolve(post(url, { authorization, body, agent: freshConnections }));
       else resolve({ status: error.code ?? error.name, text: String(error) });

@@ -1,5 +1,5 @@
-// Small catalogs that inherit much: 500 resources that extend a template of 4 MB, which is beyond every bound, and as many as are allowed of one
-// whose many members cost most to assemble and to index.
+// Small catalogs that inherit much: 500 resources that extend a template of 4 MB, which exceeds every limit, and as many as are allowed of a template
+// with many members, which costs most to assemble and to index.
 const context = 'https://schema.example.org/L/v1/context.jsonld';
 const typed = { '@context': context, '@type': 'L' };
 

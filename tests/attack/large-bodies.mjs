@@ -1,4 +1,4 @@
-// Bodies as large as they may be, and full of members: reading them costs the most.
+// Bodies of the maximum size, full of members, which are the costliest to read.
 
 /** An envelope of about `bytes`, made of many small members in its context. */
 export function largeJson(bytes, { context, message }) {

@@ -45,7 +45,7 @@ function placeOf(shop) {
   return { type: 'Point', coordinates: [77.5 + (shop % 5) * 0.02, 12.9 + Math.floor(shop / 5) * 0.02] };
 }
 
-/** One that nobody has seen, and a word that finds it alone. */
+/** A new catalog, and a word that only it has. */
 export function newCatalog() {
   const word = randomUUID().replace(/[^a-f]/g, (digit) => String.fromCharCode(112 + (Number(digit) || 0)));
   const { resources, offers: _offers, ...shop } = marketCatalogs()[0];
@@ -54,7 +54,7 @@ export function newCatalog() {
   return { catalog: { ...shop, id: `shop-${word}`, resources: [found] }, textSearch: word };
 }
 
-/** All find something, and nothing of what attackers publish. */
+/** All of them find something, but nothing that attackers publish. */
 export const questions = [
   { textSearch: 'arabica coffee' },
   { textSearch: 'dark roast Mysuru' },

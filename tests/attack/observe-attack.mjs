@@ -1,17 +1,17 @@
-// One attack: the honest client before it, during it and after it, and what is left of the service. The attacker runs in a process of its own
-// (attacker.mjs), so that its work delays nobody's clock.
+// One attack: the honest client before, during and after it, and the state of the service afterwards. The attacker runs in a separate process
+// (attacker.mjs), so that its work does not delay the clocks here.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
 const attackerProgram = fileURLToPath(new URL('./attacker.mjs', import.meta.url));
-/** Long enough to find out what it does, also with few requests. */
+/** Long enough to see the effect, even with few requests. */
 const leastMs = 2_000;
-/** How long an attack may take until it is under way, and to end once it is told to. */
+/** How long an attack may take to start, and to stop. */
 const beginMs = 180_000;
 const recoveryLimitMs = 60_000;
-/** This many good answers in a row count as recovered. */
+/** This many good answers in a row mean that it has recovered. */
 const goodInARow = 15;
 const fixedSearches = 200;
 const fixedRounds = 3;
@@ -77,7 +77,7 @@ async function observe(scene, { name, row, bounds }) {
   }
 }
 
-/** Asks every role once in a while whether it is up, as whoever restarts it would. */
+/** Checks every role regularly, like a supervisor that would restart it. */
 function watchHealth(roles, { p99Ms }) {
   const stopping = new AbortController();
   const silent = new Map();
@@ -91,7 +91,7 @@ function watchHealth(roles, { p99Ms }) {
   };
   const watching = Promise.all(Object.entries(roles).map(watch));
   return {
-    /** The missing answers, in words. */
+    /** The missing answers, as a sentence. */
     async stop() {
       stopping.abort();
       await watching;
@@ -121,7 +121,7 @@ async function sumUp(honest, samples, { callbackMs }) {
   };
 }
 
-/** Which answers there were, and how many of each. */
+/** The kinds of answers, with their counts. */
 function summary(refused) {
   const counts = new Map();
   for (const { kind, status, text } of refused) {
@@ -132,7 +132,7 @@ function summary(refused) {
   return [...counts].map(([what, count]) => `${count} × ${what}`).join(', ');
 }
 
-/** From the end of the attack until the first of many answers in a row that come as before it; undefined when there are none. */
+/** From the end of the attack until the first of many answers in a row that are as fast as before; undefined without one. */
 async function measureRecovery(scene, { perSecond, p99Ms }, { p99 }) {
   const end = performance.now();
   const usualMs = Number.isFinite(p99Ms) ? Math.max(100, p99 * 2) : p99Ms;
@@ -152,12 +152,12 @@ async function measureRecovery(scene, { perSecond, p99Ms }, { p99 }) {
 }
 
 /**
- * The attack must not leave the index slower: the same searches on an untouched copy of the index and on this
- * one, in turns, so that a noisy machine disturbs both alike.
+ * The attack must not leave the index slower. Compares the same searches on an untouched copy of the index and on this one, in turns, so that a noisy
+ * machine affects both alike.
  */
 async function compareSearches(scenes, scene, row, bounds) {
   const { honest } = scene;
-  // The untouched copy would pull what the attacker published.
+  // Otherwise the untouched copy would pull the attacker's catalogs.
   await scene.roles.catalog.end();
   const twin = await scenes.openTwin();
   try {

@@ -1,5 +1,5 @@
-// A worker of a reverse proxy as a role may stand behind it: everybody comes from its address, 127.0.0.77, and only X-Forwarded-For tells who it is. It
-// passes bodies on as they come and buffers nothing. In a process of its own: started with an address, it serves that one.
+// A worker of a reverse proxy in front of a role: all requests come from its address, 127.0.0.77, and only X-Forwarded-For names the client. It
+// streams bodies and buffers nothing. Runs in a separate process: started with an address, it serves that one.
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { Agent, request as ask, createServer } from 'node:http';

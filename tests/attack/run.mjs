@@ -1,8 +1,8 @@
 // npm run test:attack [-- attack…] [--smoke] [--json FILE] [--requests N] [--per-second N] [--p99-ms MS] [--callback-ms MS] [--ratio R] [--memory-mb MB]
 //
-// One attacker at a time (127.0.0.66) against real roles in processes of their own, while an honest client (127.0.0.1) goes on: at most four
-// requests at once, 20 a second. Each attack has its own copy of the database. Prints a row per attack, then all in a table; ends with 1 when
-// a bound is broken. The bounds on time hold on a machine with two cores that do nothing else; on a busy one, loosen them by these options.
+// One attacker at a time (127.0.0.66) against real roles in separate processes, while an honest client (127.0.0.1) continues: at most four requests
+// at once, 20 a second. Each attack has a separate copy of the database. Prints a row per attack, then all in a table; exit code 1 if a bound is
+// missed. The time limits apply to a machine with two otherwise idle cores; on a busy one, relax them with these options.
 import { readdirSync, writeFileSync } from 'node:fs';
 import { loadavg } from 'node:os';
 import { parseArgs } from 'node:util';
@@ -32,7 +32,7 @@ if (unknown.length > 0) {
   process.exit(1);
 }
 
-/** In short nothing is said about times, which a busy machine decides: nobody honest is refused, and nothing dies. */
+/** The short form has no time limits, because a busy machine would miss them: honest clients are never refused, and no process dies. */
 const bounds = values.smoke
   ? {
       ...{ requests: 15, perSecond: 20, p99Ms: Number.POSITIVE_INFINITY, callbackMs: 60_000 },

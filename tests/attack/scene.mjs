@@ -1,5 +1,6 @@
-// The attacked services: registry, catalog service and discovery service, and the console if an attack needs it, as `signpost serve` starts them, on one PostgreSQL, with a market of coffee
-// that the honest provider published. It is built once; each attack gets a copy of the database and fresh processes.
+// The attacked services: registry, catalog service and discovery service, and the console if an attack needs it, as `signpost serve` starts them, on
+// one PostgreSQL, with a market of coffee published by the honest provider. It is built once; each attack gets a copy of the database and new
+// processes.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
@@ -22,15 +23,15 @@ import { startProxy } from './proxy.mjs';
 export const registryName = 'subscribers.beckn.one';
 const network = 'nfh.global/beckn-nodes';
 const attackerHost = '127.0.0.66';
-/** Names below it are never answered; all others are this machine, and are asked for again after a second. */
+/** Names below it are never answered; all others resolve to this machine, with a lifetime of a second. */
 const slowZone = '.slow.test';
 const commandLine = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const readyMs = 120_000;
 
-/** A busy machine is no reason to turn anybody away, where nothing is measured. */
+/** Where nothing is measured, a busy machine must not refuse requests. */
 export const patientSettings = { OVERLOAD_EVENT_LOOP_MS: '60000', DISCOVER_TIMEOUT_MS: '60000' };
 
-/** `inOne`: all attacks get the same scene, one after the other; for a short run. */
+/** `inOne`: all attacks share one scene, one after another; for a short run. */
 export async function prepareScenes({ inOne = false } = {}) {
   const closers = [];
   const close = async () => {
@@ -39,7 +40,7 @@ export async function prepareScenes({ inOne = false } = {}) {
   try {
     const dataDir = mkdtempSync(join(tmpdir(), 'signpost-attack-'));
     closers.push(() => rmSync(dataDir, { recursive: true, force: true }));
-    chmodSync(dataDir, 0o755); // started by root, PostgreSQL runs as another user
+    chmodSync(dataDir, 0o755); // when started by root, PostgreSQL runs as another user
     const postgres = process.env.ATTACK_DATABASE_URL
       ? { url: process.env.ATTACK_DATABASE_URL, close: async () => {} }
       : await startEmbeddedPostgres({ dataDir, logger: silentLogger() });
@@ -66,7 +67,7 @@ export async function prepareScenes({ inOne = false } = {}) {
       createDatabase(postgres.url, `${template.name}_${Date.now()}`, `template ${template.name}`);
     const twinPort = ports.at(-1);
     return {
-      /** `settings` of the roles, or what gives them for the participants, are on top of their defaults. */
+      /** `settings` of the roles, or a function of the participants that returns them, extend their defaults. */
       open: async (options = {}) => openScene(home, await copy(), options),
       /** A second discovery service, on an untouched copy of the database. */
       openTwin: async (options = {}) => openScene(home, await copy(), { ...options, twinPort }),
@@ -125,9 +126,9 @@ async function openScene({ dataDir, people, honest, names }, database, options) 
       ...{ registryUrl: registry.url, catalogUrl: catalog.url, discoveryUrl: asked.url },
       consoleUrl: people.console.url,
     };
-    /** Where the attacker finds them. */
+    /** The addresses for the attacker. */
     const attacked = { ...urls };
-    // A proxy has several workers. What is tested is the service behind it, not how one worker divides its time between two clients.
+    // A proxy has several workers. The test is about the service behind it, not about how one worker divides its time between two clients.
     for (const worked of behindProxy ? [urls, attacked] : [])
       for (const name of ['catalogUrl', 'discoveryUrl']) {
         const worker = await startProxy(worked[name]);
@@ -141,7 +142,7 @@ async function openScene({ dataDir, people, honest, names }, database, options) 
   }
 }
 
-/** Everybody's names, keys and addresses, which stay the same in all scenes. */
+/** All names, keys and addresses, which are the same in all scenes. */
 function nameParticipants([
   registry,
   catalog,
@@ -171,7 +172,7 @@ function nameParticipants([
     sloth: participant('sloth', eve, `receiver${slowZone}`),
     ivy: participant('ivy', ivy, attackerHost),
     oscar: participant('oscar', oscar, attackerHost),
-    /** They all receive their callbacks where mallory does. */
+    /** They all receive callbacks at mallory's address. */
     crowd: Array.from({ length: 20 }, (_, index) => participant(`crowd-${index}`, mallory, attackerHost)),
   };
 }
@@ -189,7 +190,7 @@ async function registerAll(url, { registry: _registry, console: _console, crowd,
 
 async function startRole(role, settings) {
   const child = spawn(process.execPath, [commandLine, 'serve', '--roles', role], {
-    cwd: settings.DATA_DIR, // away from any .env file
+    cwd: settings.DATA_DIR, // so that no .env file is read
     env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', LOG_FORMAT: 'json', OPERATIONS_PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
@@ -209,7 +210,7 @@ async function startRole(role, settings) {
     url,
     log,
     isRunning: () => child.exitCode === null && child.signalCode === null,
-    /** The most memory that it had so far, in MB; undefined where the system does not tell (Linux does). */
+    /** The highest memory use so far, in MB; undefined unless the system reports it (Linux does). */
     peakMemoryMb() {
       try {
         const [, kilobytes] = /VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${child.pid}/status`, 'utf8')) ?? [];
@@ -255,7 +256,7 @@ function portOf(url) {
   return new URL(url).port;
 }
 
-/** Below those that a system gives to connections, so that nobody else is given it meanwhile. */
+/** Below the ports that a system assigns to connections, so that nobody else gets them meanwhile. */
 let nextPort = 20_000 + Math.floor(Math.random() * 12_000);
 
 async function freePort() {

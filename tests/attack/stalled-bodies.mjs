@@ -1,4 +1,4 @@
-// Bodies that never come to their end: each holds what it has sent so far in the memory of the receiver.
+// Bodies that never end: the received part of each stays in the receiver's memory.
 
 const connections = 120;
 const declaredBytes = 16 * 1024 * 1024;

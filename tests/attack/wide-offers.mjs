@@ -22,7 +22,7 @@ export async function publishOffers(tools, { resources, offers, word = 'o' }) {
   }
 }
 
-/** All that can be asked about the offers, one after the other. */
+/** All possible questions about the offers, one after another. */
 export async function searchOffers({ send, actions, discoveryUrl, keepDoing }) {
   const intents = [
     { filters: { type: 'jsonpath', expression: "$.catalogs[*].offers[?@.descriptor.name == 'o 7']" } },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { benchInMiniature, longScenarios, scenarios } from '../support/bench.ts';
 
-// The benchmarks measure what changes every day, and nobody runs them every day: here they run in miniature, on the built files; tests/long/bench.test.ts has those that take
-// longest.
+// The code that the benchmarks measure changes every day, but they do not run every day: here they run in miniature, on the built files;
+// tests/long/bench.test.ts has the longest ones.
 
 describe('npm run bench', () => {
   it.each(scenarios.filter((scenario) => !longScenarios.includes(scenario)))(

@@ -6,7 +6,7 @@ import { hasChromium } from '../support/pages/chromium.ts';
 // axe-core on every page and every tab of the console, with forms filled in and details open, and on the pages of the other roles.
 
 interface View {
-  /** Below the console's address, or the setting that has the port of another role. */
+  /** Below the console's address, or the setting with the port of another role. */
   at: string;
   open?(page: Page): Promise<unknown>;
 }
@@ -107,7 +107,7 @@ const views: Record<string, View> = {
   'the health with chargers that two nodes publish': {
     at: '#/find',
     async open(page) {
-      // The nodes of the demo have none.
+      // The demo's nodes have none.
       const nodes = ['a.example/subscribers', 'b.example/subscribers'];
       const items = [{ nodes, what: '12 EVSE ids are published by both.', next: 'Ask both nodes.' }];
       await page.route('**/api/health/duplicates', (route) => route.fulfill({ json: { items } }));
@@ -140,7 +140,7 @@ const views: Record<string, View> = {
   },
 };
 
-/** Both widths and both sets of colours: neither depends on the other. */
+/** Both widths and both colour schemes, in one combination each, because they are independent. */
 const looks = {
   'in light colours': { colorScheme: 'light' },
   'on a phone in dark colours': { colorScheme: 'dark', ...phone },

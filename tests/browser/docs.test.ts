@@ -6,7 +6,7 @@ describe.skipIf(!hasChromium)('the API page of npm start (needs Chromium)', () =
   const scene = useConsole();
 
   it('shows requests with their examples, from this machine alone and without breaking its policy', async () => {
-    // It opens on the catalog service, and names the version of the product.
+    // It opens with the catalog service, and shows the version of the product.
     const page = await scene.visit('docs');
     expect(await page.getByRole('heading', { level: 1 }).first().textContent()).toMatch(
       /^Signpost API \d+\.\d+/,

@@ -41,7 +41,7 @@ describe.skipIf(!hasChromium)('the page of an empty network, with MAP_TILES (nee
       return colours.size === 2 && colours;
     }, 'water and land');
     expect(await page.locator('.map-problem').count()).toBe(0);
-    // Beyond the last zoom of the file, which is 12, its tiles are enlarged.
+    // Beyond the file's last zoom, 12, its tiles are enlarged.
     await page.goto(`${scene.url}/#/find?near=12.97,77.59&within=100`);
     await until(() => page.evaluate<boolean>(areEnlarged), 'enlarged tiles');
     for (const colour of await coloursOf(page)) expect(both).toContain(colour);

@@ -23,7 +23,7 @@ describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs
     expect(await result.textContent()).toMatch(/CCS2.*₹\d/s);
     const [, drawn = ''] = page.url().split('#');
 
-    // The link asks the same, elsewhere.
+    // The link repeats the search in another window.
     const other = await scene.visit(`#${drawn}`);
     await other.getByRole('list', { name: 'Results' }).waitFor();
     expect(await other.getByLabel('Connector type').inputValue()).toBe('CCS2');
@@ -61,7 +61,7 @@ describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs
     const page = await scene.visit('#/find?text=charger');
     const sorting = page.getByLabel('Sort by');
     await sorting.selectOption('by price');
-    const says = page.getByText(/^Sorted by price among the [\d,]+ results that were answered\.$/);
+    const says = page.getByText(/^Sorted by price among the [\d,]+ results of the answer\.$/);
     await page.getByRole('list', { name: 'Results' }).waitFor();
     const { resourceCount, total } = await findChargers(scene, 300);
     expect([resourceCount, await says.count()]).toEqual([total, 0]);
@@ -184,7 +184,7 @@ describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs
   it('is repeated from the list of searches that found nothing', async () => {
     const page = await scene.visit('#/health');
     const link = page.getByRole('link', { name: 'Search again for hydrogen pump' });
-    // The consumer of the demo asks half a minute after the start; the list reloads by itself.
+    // The consumer of the demo asks half a minute after the start; the list reloads automatically.
     await link.click();
     await page.getByText('Nothing matches.').waitFor();
     expect(await page.getByLabel('What to look for').inputValue()).toBe('hydrogen pump');

@@ -19,7 +19,7 @@ describe.skipIf(!hasChromium)('the health on the page of npm start (needs Chromi
     ['Event loop', 'eventLoopP99Ms', 'goal 500 ms'],
   ])('draws the goal as a line in the chart %s', async (title, name, words) => {
     const page = await scene.visit('#/find');
-    // Both charts have a flat line, of 10 ms, and their goal.
+    // Both charts get a flat line at 10 ms, and their goal.
     await page.route('**/api/health/series*', async (route) => {
       const response = await route.fetch();
       const { goals } = (await response.json()) as Series;
@@ -34,7 +34,7 @@ describe.skipIf(!hasChromium)('the health on the page of npm start (needs Chromi
   });
 });
 
-/** The horizontal lines of a chart: rows of its canvas of which a third or more is coloured. Grid and labels are grey. */
+/** The horizontal lines of a chart: rows of its canvas that are coloured for a third or more. Grid and labels are grey. */
 function countLines(page: Page, title: string): Promise<number> {
   return page.evaluate<number>(`(() => {
     const canvas = document.querySelector('[aria-label="${title} over time"] canvas');

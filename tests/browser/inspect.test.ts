@@ -29,7 +29,7 @@ describe.skipIf(!hasChromium)('inspecting a node on the page of npm start (needs
     await signIn(page, scene.token);
     await page.locator('.chain li.broken', { hasText: 'files' }).waitFor();
     expect(await page.locator('.chain li.ok', { hasText: 'index' }).count()).toBeGreaterThan(0);
-    // The version indexed before is served meanwhile.
+    // Meanwhile, the previously indexed version is served.
     await page.getByRole('heading', { name: 'Discoverable, with warnings' }).waitFor();
     expect(await findSeriousViolations(page)).toEqual([]);
 
@@ -70,7 +70,7 @@ describe.skipIf(!hasChromium)('inspecting a node on the page of npm start (needs
     await page.getByText('No difference.').waitFor();
   });
 
-  /** The file that the details of the chosen link name. */
+  /** The file in the details of the selected link. */
   async function shownFile(page: Page): Promise<string> {
     const address = await page.locator('.link-details dd', { hasText: 'http' }).first().textContent();
     return join(scene.dataDir, 'publisher', 'public', new URL(address ?? '').pathname);

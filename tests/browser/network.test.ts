@@ -14,7 +14,7 @@ describe.skipIf(!hasChromium)('the network on the page of npm start (needs Chrom
   const scene = useConsole();
   let receiver: string;
   beforeAll(async () => {
-    // A discovery service of the demo is down.
+    // One discovery service of the demo is down.
     receiver = await until(() => findParked(scene), 'a parked delivery');
   });
 

@@ -36,7 +36,7 @@ describe.skipIf(!hasChromium)('publishing on the page of npm start (needs Chromi
     await signIn(page, scene.token);
     await isIndexed(page);
     expect(await findSeriousViolations(page)).toEqual([]);
-    // The progress of one publish does not stay under the check of the next text.
+    // The progress of one publish must not remain below the check of the next text.
     await page.getByLabel('Catalog as JSON').fill(named(example, 'other', 'Lanternrow'));
     await page.getByRole('status', { name: 'Progress' }).waitFor({ state: 'detached' });
     await page.goto(`${scene.url}/#/find?text=Lanternrow`);
@@ -64,7 +64,7 @@ describe.skipIf(!hasChromium)('publishing on the page of npm start (needs Chromi
     answer();
     await page.getByRole('button', { name: 'Publish', exact: true }).waitFor();
     expect(await page.getByRole('region', { name: 'Publish' }).getByRole('status').count()).toBe(0);
-    // It is still known what became of the text that was sent.
+    // The result of the sent text is still known.
     await editor.fill(named(example, 'sent', 'Wickhouse'));
     await isIndexed(page);
   });
@@ -123,7 +123,7 @@ describe.skipIf(!hasChromium)('publishing on the page of npm start (needs Chromi
   });
 });
 
-/** The example as another catalog, with resources of its own. */
+/** The example as another catalog, with different resources. */
 function named(example: string, id: string, name: string): string {
   return example
     .replaceAll('voltpath-indiranagar', `voltpath-${id}`)

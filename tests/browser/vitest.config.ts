@@ -1,6 +1,6 @@
 import { defineConfig } from 'vitest/config';
 
-/** The journeys through the console: on one `npm start`, so never two files at once. */
+/** The journeys through the console share one `npm start`, so files never run in parallel. */
 export default defineConfig({
   test: {
     include: ['tests/browser/**/*.test.ts'],

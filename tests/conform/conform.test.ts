@@ -15,9 +15,9 @@ import { downloadFaults } from '../support/conform/pull-faults.ts';
 import type { PlantedFault } from '../support/conform/request-faults.ts';
 import { treeFaults, unsignedIndex } from '../support/conform/tree-faults.ts';
 
-// `signpost conform`: our own services and files pass, and each planted fault is found by the check that is there for it. Here the faults of services are planted
-// many at a time; `npm run test:long` plants each alone, among them those that would hide others: a callback or push that does not come. The checks of crawling are
-// in conform-crawl.test.ts: here the identity that asks hosts nothing.
+// `signpost conform`: our own services and files pass, and each planted fault is found by its check. Here many faults of services are planted at a
+// time; `npm run test:long` plants each alone, including those that would hide others: a missing callback or push. The checks of crawling are in
+// crawl.test.ts: here the calling identity hosts no files.
 
 const roles = {
   catalog: { checks: catalogChecks, faults: [...catalogFaults, ...downloadFaults] },
@@ -245,7 +245,7 @@ describe('signpost conform, where a pull is answered by a download', () => {
 
 const crawlNames = crawlChecks.map(({ name }) => name);
 
-/** The answer to a small pull comes inline. */
+/** A small pull is answered inline. */
 const onlyDownloads = ['download-shape', 'download-checksum'];
 
 function namesOf(faults: readonly PlantedFault[]): string[] {

@@ -4,7 +4,7 @@ import { draftClauses } from '../../src/conform/nfh-014.ts';
 import { asker, type ConformScene, crawling, startConformScene } from '../support/conform/conform-scene.ts';
 import { crawlFaults } from '../support/conform/crawl-faults.ts';
 
-// `signpost conform` of a discovery service that crawls what the command hosts. `npm run test:long` plants each fault alone.
+// `signpost conform` against a discovery service that crawls the files of the command. `npm run test:long` plants each fault alone.
 
 const onlyCrawl = crawlChecks.flatMap(({ name }) => ['--only', name]);
 
@@ -65,7 +65,7 @@ describe('signpost conform of a discovery service that crawls', () => {
     const { skipped, actual } = await scene.checkCrawl([], ['--network', 'example.org/other', ...only]);
     expect({ skipped, actual }).toMatchObject({
       skipped: ['crawl-finds'],
-      actual: { 'crawl-finds': expect.stringContaining('is no member of example.org/other') },
+      actual: { 'crawl-finds': expect.stringContaining('is not a member of example.org/other') },
     });
   });
 });

@@ -15,8 +15,8 @@ import { type Provider, type ProviderOptions, startProvider } from '../support/n
 import { served } from '../support/network/publish.ts';
 import { runCommand } from '../support/processes/command.ts';
 
-// JSONTestSuite: texts that are JSON (y_), texts that are not (n_), and texts that RFC 8259 lets a parser accept or refuse (i_). Each one is the value of an
-// open member, once of a resource in a signed publish, once of a resource in a signed file that is crawled.
+// JSONTestSuite: texts that are JSON (y_), texts that are not (n_), and texts that RFC 8259 lets a parser accept or refuse (i_). Each is the value of
+// an open member: once of a resource in a signed publish, and once of a resource in a signed file that is crawled.
 
 const folder = dataFile('vectors/json-test-suite');
 
@@ -28,7 +28,7 @@ const refusedJson: Record<string, string> = {
   y_string_null_escape: 'U+0000 is not allowed',
 };
 
-/** Cases that the RFC leaves open: the number that we read, or why we refuse the text. */
+/** Cases that the RFC leaves open: the number that we read, or the reason why we refuse the text. */
 const decided: Record<string, [number] | string> = {
   i_number_double_huge_neg_exp: [0],
   i_number_huge_exp: 'a number beyond the range of a double',
@@ -126,7 +126,7 @@ describe.skipIf(!existsSync(folder))('the texts of JSONTestSuite (needs the JSON
   });
 });
 
-/** By the name of the file, without its suffix. */
+/** By file name without suffix. */
 type Texts = Map<string, Buffer>;
 type Verdicts = Map<string, { value: unknown } | { code: string; why: string }>;
 
@@ -159,7 +159,7 @@ function publishText(publisher: Actor, name: string, text: Buffer) {
   return publisher.send(actions.publish, undefined, { raw: filledIn(body, text), context: { messageId } });
 }
 
-/** `signpost verify` reads every file by the code of the crawler, but only once. The crawler then reads those that hold: it would try the others again and again. */
+/** `signpost verify` reads every file with the crawler's code, but only once. The crawler then reads only the valid ones, because it would retry the others. */
 async function hostAll(network: TestNetwork, texts: Texts): Promise<Verdicts> {
   const verdicts: Verdicts = new Map();
   const verified = await host(network, 'json-host', texts, { register: false });
@@ -182,7 +182,7 @@ async function hostAll(network: TestNetwork, texts: Texts): Promise<Verdicts> {
   return verdicts;
 }
 
-/** A file is signed over the value that its text means. A text that we refuse has none, and is refused before the signature is checked. */
+/** The signature of a file covers the value of its text. A text that we refuse has no value, and is refused before the signature is checked. */
 async function host(
   network: TestNetwork,
   name: string,
@@ -219,7 +219,7 @@ function filledIn(body: Buffer, text: Buffer): Buffer {
   return Buffer.concat([body.subarray(0, at), text, body.subarray(at + quoted.length)]);
 }
 
-/** The value as we write it again: -0 becomes 0. Null if the text is not JSON. */
+/** The value as we write it: -0 becomes 0. Null if the text is not JSON. */
 function meaningOf(text: Buffer): unknown {
   try {
     return JSON.parse(JSON.stringify(JSON.parse(text.toString('utf8'))));

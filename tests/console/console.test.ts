@@ -8,7 +8,7 @@ import { defaultNetwork, startNetwork, type TestNetwork } from '../support/netwo
 import { type Provider, startProvider } from '../support/network/provider.ts';
 import { until } from '../support/time.ts';
 
-// The operator's API on what a real crawl has left: one catalog that is served, and a change of it that could not be read.
+// The operator's API after a real crawl: one catalog is served, and a change of it could not be read.
 
 let network: TestNetwork;
 let scene: Scene;
@@ -49,7 +49,7 @@ describe('GET /api/nodes', () => {
       expect.objectContaining({
         ...{ node: scene.provider.identity, state: 'with failing catalogs', catalogs: 1, failing: 1 },
         ...{
-          // The cause, and not the gap that follows from it.
+          // The cause, not the gap that it leaves.
           lastCode: 'file-missing',
           lastMessage: expect.any(String),
           nextAt: expect.any(String),

@@ -158,7 +158,7 @@ describe('the inbox', () => {
 
   it('limits the rate of one address', async () => {
     const url = `${the.network.config.consoleUrl}/inbox/x`;
-    // A few at a time, on connections that are open: three hundred at once take longer than what they use up takes to come back.
+    // A few at a time, on open connections: three hundred at once take longer than the used-up rate takes to recover.
     const refused: Response[] = [];
     const sendUntilRefused = async () => {
       while (refused.length === 0) {

@@ -10,7 +10,7 @@ import { submit } from '../support/network/publish.ts';
 import { allPushed, type Receiver, startReceiver } from '../support/network/receiver.ts';
 import { until } from '../support/time.ts';
 
-// Deliveries as an operator sees them at the console, on a real catalog service with receivers that refuse.
+// Deliveries as the console shows them to operators, on a real catalog service with receivers that refuse.
 
 let network: TestNetwork;
 let provider: Actor;
@@ -254,7 +254,7 @@ describe('POST /api/deliveries/{id}/skip', () => {
          now() + interval '1 day', now() + interval '1 hour') returning id`,
     );
     const id = `callback-${rows[0]?.id}`;
-    // A push of the tests before may still wait, too.
+    // A push of an earlier test may also still wait.
     const open = async () => {
       const { items } = await desk.get('/api/receivers?state=open');
       return items.filter(({ receiver }: { receiver: string }) => receiver === 'https://bpp.example.org');

@@ -7,7 +7,7 @@ import { consoleOf } from '../support/network/console.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { until } from '../support/time.ts';
 
-// GET /api/events: the page is told what has changed, whichever process changed it.
+// GET /api/events: the page learns of every change, made by any process.
 
 let network: TestNetwork;
 beforeAll(async () => {
@@ -15,7 +15,7 @@ beforeAll(async () => {
 });
 afterAll(() => network?.close());
 
-/** Reads events until it is left. */
+/** Reads events until it is stopped. */
 async function listen() {
   const left = new AbortController();
   const response = await fetch(`${network.config.consoleUrl}/api/events`, { signal: left.signal });
@@ -32,7 +32,7 @@ async function listen() {
   return { response, events, reading, leave: () => left.abort() };
 }
 
-/** Begins to listen as somebody. */
+/** Starts to listen with the given identity. */
 async function knock({
   headers = {},
   localAddress = '127.0.0.1',
@@ -49,7 +49,7 @@ async function knock({
   return { status, code, retryAfter: answer.headers['retry-after'], leave: () => void asking.destroy() };
 }
 
-/** The cookie of a new session: those that are begun in one second are the same. */
+/** The cookie of a new session; sessions that start in the same second are the same. */
 async function signIn(): Promise<string> {
   const { consoleUrl } = network.config;
   const body = JSON.stringify({ token: consoleOf(network).token });
@@ -70,7 +70,7 @@ describe('GET /api/events', () => {
     expect(response.headers.get('content-type')).toBe('text/event-stream');
     const provider = await network.actor('provider');
     const seen = () => events.map(({ topic }) => topic);
-    // The first poll only takes the state as it is.
+    // The first poll only reads the current state.
     await until(async () => {
       await publishCatalog(provider, { id: newId(), resources: [resource('r1')] });
       return ['publish', 'catalog', 'delivery'].every((topic) => seen().includes(topic));
@@ -100,7 +100,7 @@ describe('GET /api/events', () => {
     expect(listeners.map(({ status }) => status).sort()).toEqual([...Array(10).fill(200), 429]);
     const refused = listeners.find(({ status }) => status === 429);
     expect(refused).toMatchObject({ retryAfter: '15', code: 'AUT_RATE_LIMITED' });
-    // Another session, and the bearer of the token, are other readers.
+    // Another session and the token itself count as different readers.
     const { token } = consoleOf(network);
     const others = [
       await knock({ headers: { cookie: await signIn() } }),

@@ -14,7 +14,7 @@ import { createMetrics } from '../../src/metrics.ts';
 import { createTestDatabase } from '../support/database/database.ts';
 import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 
-// The files that the console serves: its page, built or not, and the tiles of its map.
+// The files that the console serves: its page, built or not, and the map tiles.
 
 const guides = readFileSync('web/src/ui/guide.ts', 'utf8').match(/[a-z-]+\.md/g) ?? [];
 
@@ -80,7 +80,7 @@ describe('the page, where it is built', () => {
   ])('serves nothing at %s, and says so as the API does', async (path) => {
     const { hostname, port } = new URL(url);
     const status = await new Promise((resolve, reject) => {
-      // fetch would clean up the path.
+      // fetch would normalize the path.
       httpRequest({ hostname, port, path }, (response) => resolve(response.resume().statusCode))
         .on('error', reject)
         .end();
@@ -148,7 +148,7 @@ describe('MAP_TILES', () => {
       expect(await ask('map.pmtiles')).toBe('one.pmtiles');
       const others = ['secret', 'one.pmtiles', 'two.pmtiles', 'map', '', '..%2Felsewhere%2Ftwo.pmtiles', '.'];
       for (const path of others) expect(await ask(path), path).toBe(404);
-      // It may be pointed at a newer file while the console runs.
+      // The link may be changed to a newer file while the console runs.
       rmSync(join(links, 'map.pmtiles'));
       expect(await ask('map.pmtiles')).toBe(404);
       symlinkSync(join(elsewhere, 'two.pmtiles'), join(links, 'map.pmtiles'));
@@ -162,7 +162,7 @@ describe('MAP_TILES', () => {
     const database = await createTestDatabase();
     const settings = { ROLES: 'registry,console', MAP_TILES: join(directory, 'gone.pmtiles') };
     await expect(startNetwork({ settings, database })).rejects.toThrow(
-      /^MAP_TILES names no file: .*gone\.pmtiles$/,
+      /^MAP_TILES does not name a file: .*gone\.pmtiles$/,
     );
     await database.drop();
   });

@@ -9,7 +9,7 @@ import { hashSecret } from '../../src/secret-file.ts';
 import type { Queryable } from '../../src/storage/database.ts';
 import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 
-// Who may do what at the console. The change is one that the guard lets only the operator get to.
+// Permissions at the console. The change below is one that the guard allows only to the operator.
 
 interface Sent {
   status: number;
@@ -18,7 +18,7 @@ interface Sent {
   body: any;
 }
 
-/** Over node:http, because fetch lets nobody choose the Host and the Origin. */
+/** Uses node:http, because fetch does not allow a custom Host and Origin. */
 async function send(
   { config }: TestNetwork,
   [method, path]: readonly [string, string],
@@ -44,9 +44,9 @@ async function send(
 const page = ['GET', '/'] as const;
 const session = ['GET', '/api/session'] as const;
 const read = ['GET', '/api/nodes'] as const;
-/** Reads, with a body. */
+/** Reads, but with a body. */
 const question = ['POST', '/api/find'] as const;
-/** Whoever may change something learns that there is no such route. */
+/** Callers that may change something learn that the route does not exist. */
 const change = ['POST', '/api/nothing/of/this/name'] as const;
 
 describe('on a loopback address', () => {
@@ -70,7 +70,7 @@ describe('on a loopback address', () => {
     expect(statSync(join(network.config.DATA_DIR, 'operator-token')).mode & 0o777).toBe(0o600);
   });
 
-  // 400 and 404 are answers of the route: the guard let the request through.
+  // 400 and 404 come from the route: the guard let the request through.
   it.each<[who: string, headers: () => Record<string, string>, expected: number[]]>([
     ['a program', () => ({}), [200, 200, 200, 400, 401]],
     [

@@ -6,7 +6,7 @@ import { type Discovering, filter, startDiscovering } from '../support/network/d
 import { defaultNetwork } from '../support/network/network.ts';
 import { until } from '../support/time.ts';
 
-// The rows that each process writes about itself, one a minute, and the console's view of the rows of all of them.
+// The rows that each process writes about itself, one a minute, and the console's view of all processes.
 
 let scene: Discovering;
 let desk: ReturnType<typeof consoleOf>;
@@ -18,12 +18,12 @@ beforeAll(async () => {
   await scene.found({ intent: { textSearch: 'tea' } });
   const nothing = filter("$.catalogs[*].resources[?@.descriptor.nmae == 'tea']");
   for (let times = 0; times < 3; times++) await scene.discover(nothing, { networkId: defaultNetwork });
-  // A process that ends writes what its last minute has brought.
+  // A process that ends writes the numbers of its last minute.
   await scene.network.restart();
 });
 afterAll(() => scene?.network.close());
 
-/** The numbers of all minutes together, by name. */
+/** The sums of all minutes, by name. */
 async function sums(hours = 1): Promise<Record<string, number>> {
   const { names, rows } = await desk.get(`/api/health/series?hours=${hours}`);
   return Object.fromEntries(
@@ -62,7 +62,7 @@ describe('GET /api/health', () => {
 
 describe('GET /api/health/series', () => {
   it('counts what the process did, and measures what all share', async () => {
-    // The minute in which it happened may not be over: it is shown as long as no other is.
+    // The minute of the event may not be over: it is shown as long as there is no other.
     const seen = await until(async () => {
       const found = await sums();
       return (found.discoverRate ?? 0) >= 4 && found;

@@ -10,7 +10,7 @@ import { startConsole, type TestConsole } from '../support/network/console.ts';
 import { publish } from '../support/network/publish.ts';
 import { until } from '../support/time.ts';
 
-// Inspect: the chain of a real publisher facing the real crawler, and of a real publish through the catalog service.
+// Inspect: the chain of a real publisher and the real crawler, and of a real publish through the catalog service.
 
 let the: TestConsole;
 let scene: Scene;
@@ -84,7 +84,7 @@ describe('GET /api/inspect of a node that publishes signed files', () => {
       catalogId: scene.catalogId,
     });
     expect(files.expected).not.toBe(files.got);
-    // The version read before is still served.
+    // The previously read version is still served.
     expect(found).toMatchObject({
       ...{ verdict: 'warnings', because: files.detail },
       nextStep: `Publish ${scene.catalogId} again. ${files.hint}`,

@@ -11,8 +11,8 @@ import { countRowsRead } from '../support/database/rows-read.ts';
 import { consoleOf } from '../support/network/console.ts';
 import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 
-// Lists of 100,000 catalogs, in the catalog service and in the index, and 200,000 pushes to 1,000 receivers. What a page costs is judged by the rows that
-// PostgreSQL reads for it, never by time.
+// Lists of 100,000 catalogs, in the catalog service and in the index, and 200,000 pushes to 1,000 receivers. The cost of a page is measured by the
+// rows that PostgreSQL reads for it, never by time.
 
 const many = 100_000;
 let network: TestNetwork;
@@ -95,7 +95,7 @@ describe('a page of a long list', () => {
   ])('%s reads few rows', async (_, work, found) => {
     expect(await work(network.database)).toHaveLength(found);
     const read = await countRowsRead(network.database, work);
-    // Far from the 100,000 and 200,000 that there are; receivers are looked at with a hundred deliveries each.
+    // Far fewer than the 100,000 and 200,000; receivers are read with a hundred deliveries each.
     expect(read).toBeLessThan(12_000);
   });
 });

@@ -4,7 +4,8 @@ import { consoleOf } from '../support/network/console.ts';
 import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { runCommand } from '../support/processes/command.ts';
 
-// Operators with a name and a role, as `signpost operators` makes them, at a console that is not on loopback: everything needs a token there.
+// Operators with a name and a role, as `signpost operators` makes them, at a console that does not listen on loopback and therefore needs a token for
+// everything.
 
 let network: TestNetwork;
 let url: string;
@@ -43,7 +44,7 @@ async function signIn(token: string): Promise<Record<string, string>> {
 }
 
 describe('an operator', () => {
-  // 409 and 400 are answers of the route: the guard let the request through.
+  // 409 and 400 come from the route: the guard let the request through.
   it.each([
     ['read', [200, 403, 403]],
     ['operate', [200, 409, 403]],
@@ -96,7 +97,7 @@ describe('an operator', () => {
     expect(await operators('revoke', 'leaver')).toMatchObject({ exitCode: 0 });
     expect([await isIn(bearer(token)), await isIn(session)]).toEqual([401, 401]);
     await reading;
-    // The next operator of that name is somebody else.
+    // The next operator of that name is another person.
     expect(await isIn(bearer(await create('leaver', 'read')))).toBe(200);
     expect(await isIn(session)).toBe(401);
   });
@@ -129,12 +130,12 @@ describe('signpost operators', () => {
   });
 
   it.each([
-    [['create', 'bob', '--role', 'read'], 'There is an operator bob already.'],
+    [['create', 'bob', '--role', 'read'], 'An operator bob already exists.'],
     [['create', 'operator', '--role', 'read'], 'is the name of'],
     [['create', 'a b', '--role', 'read'], '1 to 64 letters'],
     [['create', 'eve', '--role', 'root'], 'Allowed choices are read, operate, publish'],
     [['create', 'eve'], '--role'],
-    [['revoke', 'nobody'], 'There is no operator nobody. See which there are'],
+    [['revoke', 'nobody'], 'There is no operator nobody. To list them'],
   ])('refuses %j', async (args, reason) => {
     expect(await operators(...args)).toMatchObject({ exitCode: 1, notes: expect.stringContaining(reason) });
   });

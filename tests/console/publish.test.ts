@@ -9,7 +9,7 @@ import type { Body } from '../support/network/actor.ts';
 import { type ConsoleAnswer, startConsole, type TestConsole } from '../support/network/console.ts';
 import { until } from '../support/time.ts';
 
-// Publish: a text is checked at its places, published by the real publisher identity, and watched until it is found.
+// Publish: the page checks a text, publishes it with the real publisher identity, and waits until it is found.
 
 let the: TestConsole;
 beforeAll(async () => {

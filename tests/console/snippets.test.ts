@@ -16,7 +16,7 @@ import { publish } from '../support/network/publish.ts';
 import { commandLine } from '../support/processes/up-process.ts';
 import { until } from '../support/time.ts';
 
-// The page shows a search as a program that sends it. Each of them runs here as it is shown, against the discovery service of the page.
+// The page shows a search as a program that sends it. Each program runs here as shown, against the discovery service of the page.
 
 const run = promisify(execFile);
 const query: FindQuery = {
@@ -110,7 +110,7 @@ describe('a search as the page shows it', () => {
       ALLOW_PRIVATE_ADDRESSES: 'true',
     };
     const shell = async (text: string) => {
-      // Only npx is exchanged: it would look for the package in npm's registry.
+      // Only npx is replaced: it would look for the package in npm's registry.
       const here = text.replace('npx signpost', `"${process.execPath}" "${commandLine}"`);
       return (await run('sh', ['-c', here], { cwd: directory, env })).stdout;
     };

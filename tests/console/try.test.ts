@@ -3,7 +3,7 @@ import { actionExamples } from '../../src/protocol/example-messages.ts';
 import { startConsole, type TestConsole } from '../support/network/console.ts';
 import { until } from '../support/time.ts';
 
-// "Try it out" on the API page: the console of a demo network signs and sends for its operator.
+// "Try it out" on the API page: the console of a demo network signs and sends requests for its operator.
 
 let the: TestConsole;
 beforeAll(async () => {

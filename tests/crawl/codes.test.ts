@@ -7,8 +7,8 @@ import { silentLogger } from '../../src/logger.ts';
 import { createMetrics } from '../../src/metrics.ts';
 import { TrustFault, trustHints } from '../../src/rules/self-hosted/faults.ts';
 
-// The reasons why the crawler does not take something are a closed list. What is told of each stands in one place; that each can happen, and what is
-// served then, other tests of the crawler show, which are called by it.
+// The reasons why the crawler refuses something are a closed list, described in one place. Other tests of the crawler, named after the reasons, show
+// that each can happen and what is served then.
 
 const tests = ['tests/crawl', 'tests/ways/crawl', 'tests/large'].flatMap((folder) =>
   readdirSync(folder)
@@ -31,7 +31,7 @@ describe.each(crawlCodes)('the reason %s', (code) => {
   });
 
   it('is that of a test of the crawler', () => {
-    // At the beginning of its title, or in the row of a table of tests.
+    // At the start of a test's title, or in a row of a table of tests.
     const called = new RegExp(`'${code}: |\\bcode: '${code}'|\\[\\s*(\\.\\.\\.\\(\\[)?'${code}',`);
     expect(tests.filter((text) => called.test(text)).length).toBeGreaterThan(0);
   });

@@ -15,7 +15,7 @@ import type { Spoiler } from '../support/hosted/tampering-proxy.ts';
 import type { Body } from '../support/network/actor.ts';
 import { defaultNetwork } from '../support/network/network.ts';
 
-// Where two things meet: a key that is revoked and several indexes, a replay and a catalog that left, an entry that is gone and work that is due.
+// Combinations: a revoked key and several indexes, a replay and a removed catalog, a removed entry and due work.
 
 let scene: Scene;
 const network = useScenes((opened) => {
@@ -233,7 +233,7 @@ describe('a file that claims to be small', () => {
         },
       },
     );
-    // Made before they are asked for: this process is that of the crawler.
+    // Made in advance, because this process also runs the crawler.
     provider.spoil((path, answer, response) => {
       const made = kept.get(path) ?? forged(path, answer, response);
       kept.set(path, made);

@@ -15,8 +15,8 @@ import { send } from '../support/network/signed-service.ts';
 import { runCommand } from '../support/processes/command.ts';
 import { until } from '../support/time.ts';
 
-// Requests of a node to a discovery service that crawls it: for its crawl log, and for an early crawl. Longer than our other tests: all of it
-// is asked of one provider that was crawled.
+// Requests of a node to a discovery service that crawls it: for its crawl log, and for an early crawl. Longer than our other tests: all of them
+// concern one crawled provider.
 
 let network: TestNetwork;
 let provider: Provider;
@@ -40,7 +40,7 @@ function publish(id: string, name = 'Tea') {
   return provider.publish({ message: { catalogs: [catalog] } });
 }
 
-/** Publishes catalogs whose files are no good. */
+/** Publishes catalogs with broken files. */
 async function publishSpoiled(...ids: string[]) {
   for (const id of ids) await publish(id);
   provider.spoil((path, { body }) =>
@@ -189,7 +189,7 @@ describe('POST /crawl-hints', () => {
     expect(hints.filter(({ kind }) => kind === 'taken')).toHaveLength(1);
   });
 
-  /** In the registry, but since the last enumeration. */
+  /** Registered, but after the last enumeration. */
   async function startStranger(name: string, networks = [defaultNetwork]) {
     const node = await startProvider(network, name, { networks });
     strangers.push(node);
@@ -266,7 +266,7 @@ describe('POST /crawl-hints', () => {
           code: json.message?.error?.code,
           after: headers['retry-after'],
         }),
-        () => undefined, // a connection beyond its share
+        () => undefined, // more connections than its share
       ),
     );
     const refused = (await Promise.all(flood)).filter((answer) => answer?.status === 429);

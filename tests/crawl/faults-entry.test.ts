@@ -4,7 +4,7 @@ import { type ForgeryOptions, forge } from '../support/hosted/forged-node.ts';
 import { copyOf } from '../support/hosted/tampering.ts';
 import type { Body } from '../support/network/actor.ts';
 
-// Faults of an entry of an index (self-hosted spec: Errors): it is discarded with its files, and the others count.
+// Faults of an entry of an index (self-hosted spec: Errors): the entry is discarded with its files, and the others count.
 
 let scene: Scene;
 useScenes((opened) => {
@@ -14,7 +14,7 @@ useScenes((opened) => {
 describe('an entry of an index', () => {
   const other = () => `${scene.catalogId}-other`;
 
-  /** Publishes two catalogs, then new versions of both, of which the one is spoiled. */
+  /** Publishes two catalogs, then new versions of both, one of them spoiled. */
   async function spoilEntry(change: (entry: Body) => void, options?: ForgeryOptions): Promise<void> {
     const { provider, catalogId } = scene;
     await provider.publish({ message: { catalogs: [catalogOf(other(), 0, 10)] } });

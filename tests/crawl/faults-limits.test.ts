@@ -5,7 +5,7 @@ import { kindOf } from '../support/hosted/tampering.ts';
 import type { Body } from '../support/network/actor.ts';
 import { defaultNetwork } from '../support/network/network.ts';
 
-// Limits for nodes, and files that this discovery service does not accept from everyone: quotas and policies of its settings.
+// Limits for nodes, and files that this discovery service does not accept from every node: quotas and policies of its settings.
 
 let scene: Scene;
 const network = useScenes(
@@ -114,7 +114,7 @@ describe('more than is read', () => {
   it('daily-quota: of bytes in a day are not fetched; what was read before is served', async () => {
     const { provider } = scene;
     await scene.publish(0, 10);
-    // As large as may be, and never what is wanted.
+    // The largest allowed, but never the right content.
     provider.spoil((path, { body }) =>
       kindOf(path) === 'change' ? { body: Buffer.alloc(40 * 1024, ' ') } : { body },
     );
@@ -128,7 +128,7 @@ describe('more than is read', () => {
     expect(provider.requests.map(({ path }) => kindOf(path))).toEqual(['manifest']);
     expect(await scene.served()).toEqual(teas(0, 10));
 
-    // Another day.
+    // The next day.
     await network().database.query('update discovery.crawl_node set fetched_on = fetched_on - 1');
     await scene.look();
     expect(await scene.served()).toEqual(teas(1, 11));

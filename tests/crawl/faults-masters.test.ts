@@ -9,11 +9,14 @@ import { defaultNetwork, startNetwork, type TestNetwork } from '../support/netwo
 import type { Provider } from '../support/network/provider.ts';
 
 // "A dependencies.masters indexUrl hint is stale, unreachable or fails verification: fall back to ordinary registry resolution" (self-hosted spec:
-// Errors). The MASTER catalog that the registry leads to has dark beans; whatever a bad hint leads to has green ones.
+// Errors). The MASTER catalog found through the registry has dark beans; anything found through a bad hint has green ones.
 
 let network: TestNetwork;
 let relay: TamperingProxy;
-/** Sells what extends the bean; is a member of the network and has the bean; has another bean, and is a member of another network. */
+/**
+ * The shop's product extends the bean; the facilitator has the bean and is a member of the network; the stranger has another bean and is a member of
+ * another network.
+ */
 let shop: Scene;
 let facilitator: Scene;
 let stranger: Scene;
@@ -48,7 +51,7 @@ function publishMaster({ publish }: Provider, roast: string, id = masterId()) {
   return publish({ message: { catalogs: [catalog], publishDirectives } });
 }
 
-/** The shop's product extends the bean; its entry says where the MASTER catalog of that is. */
+/** The shop's product extends the bean; its entry says where that MASTER catalog is. */
 async function publishExtending(indexUrl: string): Promise<void> {
   const { provider, catalogId } = shop;
   const entry = (document: Body) => {

@@ -10,8 +10,8 @@ import { answers, only, replaced } from '../support/hosted/tampering.ts';
 import type { Body } from '../support/network/actor.ts';
 import { defaultNetwork } from '../support/network/network.ts';
 
-// Faults of the first links of the chain (self-hosted spec: Discovery crawl order, 2 to 4): manifest, Subscriber record, index,
-// and the keys that signed them. Where one does not hold, nothing that hangs on it is read, and what was served stays.
+// Faults of the first links of the chain (self-hosted spec: Discovery crawl order, 2 to 4): manifest, Subscriber record, index, and the keys that
+// signed them. If one is invalid, nothing that depends on it is read, and the served catalogs stay.
 
 let scene: Scene;
 const network = useScenes((opened) => {
@@ -21,7 +21,7 @@ const network = useScenes((opened) => {
 const unregistered = newSigningKey('key-9');
 const missing = answers(404);
 
-/** Documents are changed, and signed again, as they would be by a node that is wrong about itself. */
+/** Documents are changed and signed again, as by a node that is wrong about itself. */
 const forged =
   (forgery: Forgery, options?: ForgeryOptions): Fault['spoil'] =>
   (provider) =>
@@ -106,7 +106,7 @@ describeFaults(
       }),
     },
   ],
-  // The indexes of a node are those of its last good record.
+  // The crawler still uses the indexes of the node's last good record.
   { follows: true },
 );
 

@@ -13,7 +13,7 @@ import { defaultNetwork, startNetwork, type TestNetwork } from '../support/netwo
 import { type ProxiedNetwork, startBehindProxy } from '../support/network/registry-proxy.ts';
 import { until } from '../support/time.ts';
 
-// Where the crawler does not go, and what it does while it cannot ask the registry.
+// Addresses that the crawler does not visit, and its behaviour while the registry is unreachable.
 
 const nobody = 'nobody.signpost.test';
 
@@ -70,7 +70,7 @@ describe('a private address', () => {
   });
 });
 
-describe('a registry that cannot be asked', () => {
+describe('a registry that cannot be queried', () => {
   let proxied: ProxiedNetwork;
   beforeAll(async () => {
     proxied = await startBehindProxy();
@@ -114,11 +114,11 @@ describe('a registry that cannot be asked', () => {
     expect(await scene.served('signed-otherwise')).toBeUndefined();
     await scene.expectTold('registry-unavailable', { catalogId: 'signed-otherwise', document: 'entry' });
 
-    // Without another look from outside: what could not be asked is asked again soon.
+    // Without another hint: the failed lookup is retried soon.
     proxy.spoil();
     await until(async () => (await scene.served('signed-otherwise')) !== undefined, 'the other entry');
 
-    // Now that its key has signed what is served, that it cannot be asked about holds up no other catalog either.
+    // The new key has signed the served files by now; even so, a failed lookup of it must not hold up another catalog.
     proxy.spoil((path) => (path.endsWith('/key-2') ? { status: 503 } : undefined));
     await scene.publish(2, 12);
     expect(await scene.served()).toEqual(teas(2, 12));

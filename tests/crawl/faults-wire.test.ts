@@ -14,8 +14,8 @@ import {
 } from '../support/hosted/tampering.ts';
 import type { Spoiler } from '../support/hosted/tampering-proxy.ts';
 
-// Faults between a host and the crawler, whatever the file is: too large, too slow, endless, of another kind than it should be. Nothing
-// of it is taken, what was served stays, and when the host works again the crawler is where it would have been.
+// Faults between a host and the crawler, for any file: too large, too slow, endless, of a wrong type. The crawler applies nothing, the served
+// catalogs stay, and once the host works again the crawler catches up.
 
 const kilobyte = 1024;
 const fileLimit = 64 * kilobyte;
@@ -36,7 +36,7 @@ const network = useScenes(
   },
 );
 
-/** Faults of whatever is asked for; what follows a digest is not got to where a digest is declared. */
+/** Faults of any request; faults behind a digest are not reached where a digest is declared. */
 const faults: [code: string, what: string, spoiler: Spoiler][] = [
   ['too-large', 'has more bytes than are read', answers(200, ' '.repeat(fileLimit + 1))],
   ['inflates-too-large', 'is a gzip bomb', gzipBomb(inflatedLimit + 1)],
@@ -60,7 +60,7 @@ const faults: [code: string, what: string, spoiler: Spoiler][] = [
 ];
 const faultsOfIndex: typeof faults = [
   ['not-json', 'is a page', answers(200, '<html>', { 'content-type': 'text/html' })],
-  ['malformed', 'is no object', answers(200, '[]')],
+  ['malformed', 'is not an object', answers(200, '[]')],
 ];
 
 describeFaults(

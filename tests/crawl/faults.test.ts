@@ -8,9 +8,9 @@ import { answers, copyOf, oldCopy, only, replaced } from '../support/hosted/tamp
 import type { Body } from '../support/network/actor.ts';
 import { star } from '../support/values/costly-geometries.ts';
 
-// Every row of the table of errors (self-hosted spec: Errors) that concerns files and versions, and what else can be wrong with them: what is
-// served afterwards, the line in the crawl log with what to do, the metric. The provider is the real publisher; a proxy tampers on the way,
-// or makes of it a node that signs what is wrong.
+// Every row of the table of errors (self-hosted spec: Errors) that concerns files and versions, and other faults of them: what is served afterwards,
+// the line in the crawl log with advice, the metric. The provider is the real publisher; a proxy tampers on the way, or turns it into a node that
+// signs wrong documents.
 
 let scene: Scene;
 const network = useScenes((opened) => {
@@ -24,10 +24,10 @@ const charger = {
 
 type Spoil = Fault['spoil'];
 
-/** What a file holds of resources, whichever of the two it is. */
+/** The resources of a file, baseline or change. */
 const resourcesIn = (file: Body): Body[] => file.catalog?.resources ?? file.resources.upserts;
 
-/** The file is changed, and signed as told; the entry that names it follows. */
+/** The file is changed and signed as requested; the entry that names it is updated. */
 const forged =
   (change: (file: Body) => void, signature?: 'as it was' | SigningKey): Spoil =>
   (provider, kind) =>

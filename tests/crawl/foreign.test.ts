@@ -11,15 +11,15 @@ import { defaultNetwork, startNetwork, type TestNetwork } from '../support/netwo
 import type { Provider, Spoiler } from '../support/network/provider.ts';
 import { goJson, jcs, sha256, signing } from '../support/peers/foreign-hands.ts';
 
-// Nodes whose files other implementations wrote, each in its own hand, read by the whole crawler over HTTP: first a baseline, then a change, a
-// pause and the end. What they hold is served to the letter, and nobody is told that something is wrong.
+// Nodes whose files come from other implementations, each with different conventions, read by the whole crawler over HTTP: a baseline, then a change,
+// a pause and the end. Their content is served unchanged, and no fault is reported.
 
 interface Foreigner {
   what: string;
-  /** How its documents differ from ours; every one of them is signed again. */
+  /** How its documents differ from ours; all of them are signed again. */
   forgery?: Forgery;
   options?: ForgeryOptions;
-  /** What its host does with them. */
+  /** What its host does to the files. */
   host?(serve: Spoiler): Spoiler;
 }
 
@@ -39,7 +39,7 @@ function spiced(from: number, to: number): object[] {
   }));
 }
 
-/** Lists that are empty are nil slices in Go, which it writes as null. */
+/** Empty lists are nil slices in Go, which it writes as null. */
 function nullify(document: Body, ...names: string[]): void {
   for (const name of names) {
     const list = document[name];
@@ -226,7 +226,7 @@ function isGzip(bytes: Buffer): boolean {
   return bytes.readUInt16BE(0) === 0x1f8b;
 }
 
-/** The same instant, as its clocks show it. */
+/** The same instant in India's local time. */
 function inKolkata(instant: string): string {
   const shifted = new Date(Date.parse(instant) + 5.5 * 3_600_000).toISOString();
   return `${shifted.slice(0, 19)}+05:30`;
@@ -248,7 +248,7 @@ describe('what another implementation wrote, with', () => {
       speak(scene.provider, foreigner);
       scenes.push(scene);
     }
-    // All of them side by side, because a crawl takes its time.
+    // All at the same time, because a crawl takes a while.
     const offers = [{ id: 'o1', resourceIds: ['r5'] }];
     const acts: [step: string, act: (scene: Scene) => Promise<unknown>][] = [
       ['published', ({ offer }) => offer(0, 10, { resources: spiced(0, 10), offers })],

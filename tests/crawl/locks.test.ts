@@ -6,8 +6,8 @@ import type { Body } from '../support/network/actor.ts';
 import { startDiscovery } from '../support/network/discovery.ts';
 import { defaultNetwork, startNetwork } from '../support/network/network.ts';
 
-// A node, its indexes and its catalogs are looked at side by side, and what is wrong with one makes the others due. Whoever writes takes the rows
-// in the same order, so that nobody waits in a circle until the database ends it.
+// A node, its indexes and its catalogs are processed in parallel, and a fault of one makes the others due. All writers lock the rows in the same
+// order, so that no deadlock occurs.
 
 it('what is written of a node, its index and its entries at the same time never ends in a deadlock', async () => {
   const network = await startNetwork({ settings: { ROLES: 'registry' } });
@@ -24,7 +24,7 @@ it('what is written of a node, its index and its entries at the same time never 
       const spoiled = (document: Body) => {
         if (document.catalogId === catalogId) document.isActive = false;
       };
-      // Of some the entry is bad, of the others its file, so that it is tried again and again.
+      // Some have a bad entry, the others a bad file, so that they are retried.
       provider.spoil(
         index % 2 === 0
           ? forge(provider, { entry: spoiled }, { signed: { entry: 'as it was' } })
@@ -33,7 +33,7 @@ it('what is written of a node, its index and its entries at the same time never 
     }
     for (let round = 0; round < 3; round += 1) await crawl(network.database);
   } finally {
-    // Whoever leaves the database tells it what happened.
+    // Statistics reach the database when a session ends.
     await discovery.stop();
   }
   const { rows } = await network.database.query(

@@ -15,7 +15,7 @@ useScenes((opened) => {
   scene = opened;
 });
 
-/** When the digests document says that it was written. */
+/** The time at which the digests document claims to have been written. */
 let updatedAt: string;
 beforeEach(() => {
   updatedAt = '2026-03-01T12:00:00Z';
@@ -28,7 +28,7 @@ const answer = (document: Body) => ({
   body: Buffer.from(JSON.stringify(document)),
 });
 
-/** The manifest is rewritten as told, with the record that it names at hand, and signed again. */
+/** Rewrites the manifest with the given function, which also gets the record that the manifest names, and signs it again. */
 function rewriting(
   rewrite: (manifest: Body, record: Buffer) => Promise<void> | void,
   more?: Spoiler,

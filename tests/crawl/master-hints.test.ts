@@ -7,8 +7,7 @@ import { held, startDiscovery, type TestDiscovery } from '../support/network/dis
 import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { type Provider, startProvider } from '../support/network/provider.ts';
 
-// A discovery service that crawls some shops and nobody else has to look for the MASTER catalogs that they extend: by the hint in the entry, and
-// by the registry.
+// A discovery service that crawls only some shops must find the MASTER catalogs that they extend: by the hint in the entry, and by the registry.
 
 let network: TestNetwork;
 let discovery: TestDiscovery | undefined;
@@ -32,7 +31,7 @@ async function start(name: string): Promise<Provider> {
 const base = { provider: { id: 'p', descriptor: { name: 'P' } } };
 const indexPath = '/index/catalogs.index.json';
 
-/** A facilitator with a MASTER catalog, and a catalog of its own that nobody here asks for. */
+/** A facilitator with a MASTER catalog, and another catalog that is not requested here. */
 async function startFacilitator(name: string): Promise<Provider> {
   const facilitator = await start(name);
   const catalogs = [
@@ -49,7 +48,7 @@ async function startFacilitator(name: string): Promise<Provider> {
   return facilitator;
 }
 
-/** A shop whose catalog extends the bean of the facilitator, and declares it like this; and the discovery service that crawls it. */
+/** A shop whose catalog extends the facilitator's bean with this declaration, and the discovery service that crawls it. */
 async function startShop(
   name: string,
   facilitator: string,
@@ -71,7 +70,7 @@ async function startShop(
   return shop;
 }
 
-/** The index with a declaration in its entries, signed like the rest of it. */
+/** The index with a declaration in its entries, signed again. */
 function declare({ tree }: Provider, body: Buffer, masters: MasterDependency[]): Buffer {
   const index: CatalogIndex = JSON.parse(body.toString());
   const catalogs = index.catalogs.map((entry) =>

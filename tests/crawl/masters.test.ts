@@ -8,7 +8,7 @@ import { defaultNetwork, startNetwork, type TestNetwork } from '../support/netwo
 import { type Provider, startProvider } from '../support/network/provider.ts';
 import { star } from '../support/values/costly-geometries.ts';
 
-// Crawled catalogs that extend MASTER catalogs, of the same node or of another one. Nobody knows the schema of coffee, so that anything goes.
+// Crawled catalogs that extend MASTER catalogs, of the same node or of another one. There is no schema of coffee, so all attributes are valid.
 
 let network: TestNetwork;
 let facilitator: Provider;
@@ -26,7 +26,7 @@ beforeEach(async () => {
   shop = await startProvider(network, `shop-${number}`);
 });
 afterEach(async () => {
-  // What the registry still names is found again, but nobody answers there any more.
+  // Nodes that the registry still names are found again, but their hosts are gone.
   await network.database.query('delete from discovery.crawl_node');
   await Promise.all([facilitator.stop(), shop.stop()]);
 });
@@ -164,7 +164,7 @@ describe('a crawled catalog that extends a MASTER catalog', () => {
     const many = Array.from({ length: 20 }, (_, index) => coffee(`r${index}`));
     await publishRegular(shop, many);
     await look();
-    // As the publisher never would: it keeps variants apart.
+    // Our publisher would never do this: it keeps variants apart.
     await network.database.query(
       "update discovery.crawl_extension set directive = $1 where resource_id = 'r1'",
       [JSON.stringify({ extends: { masterResourceId: bean() }, variant: { type: 'geo', id: 'hills' } })],
@@ -236,7 +236,7 @@ describe('a MASTER catalog that moves', () => {
         publishMaster(facilitator, [coffee(bean(), { round })]),
         publishRegular(shop, resources(round)),
       ]);
-      // Not waited for, so that the next round comes in the midst of it.
+      // Not awaited, so that the next round overlaps with it.
       if (round % 2 === 1) await touch();
       else await look();
     }

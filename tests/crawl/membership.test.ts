@@ -36,7 +36,7 @@ afterAll(async () => {
 
 const another = 'elsewhere.org/retail';
 
-/** Has everything crawled by a process that has not asked the registry before. */
+/** Crawls everything in a process that has not asked the registry before. */
 async function look(): Promise<boolean | undefined> {
   await network.restart();
   await crawl(network.database);

@@ -12,15 +12,15 @@ import { type Provider, type ProviderOptions, startProvider } from '../support/n
 import { startTlsHost, type TlsHost } from '../support/network/tls-host.ts';
 import { runCommand } from '../support/processes/command.ts';
 
-// Where the manifest of a node is looked for: at the origin of its registry record's url, and, where the record has none or that origin answers
-// 404, at https://<namespace>.
+// Where the crawler looks for a node's manifest: at the origin of its registry record's url, and, if the record has none or that origin answers 404,
+// at https://<namespace>.
 
 let network: TestNetwork;
 let namespace: TlsHost;
 let provider: Provider;
 
 beforeAll(async () => {
-  // The certificate of the namespace is its own.
+  // The namespace's certificate is self-signed.
   process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
   network = await startNetwork({ settings: { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]) } });
 });
@@ -39,7 +39,7 @@ afterEach(async () => {
 
 let number = 0;
 
-/** Publishes a catalog whose id it returns, and has it crawled. */
+/** Publishes a catalog, crawls it, and returns its id. */
 async function publish(options: ProviderOptions, spoil: (provider: Provider) => void): Promise<string> {
   number += 1;
   const id = `catalog-${number}`;

@@ -14,7 +14,7 @@ import { defaultNetwork, startNetwork, type TestNetwork } from '../support/netwo
 import { type Provider, startProvider } from '../support/network/provider.ts';
 import { until } from '../support/time.ts';
 
-// Finding changes by polling alone: nobody gives a hint, and no test makes anything due.
+// Finding changes only by polling: there are no hints, and no test makes anything due.
 
 const crawled = { DISCOVERY_NETWORKS: JSON.stringify([defaultNetwork]) };
 
@@ -24,7 +24,7 @@ const isHeld = (network: TestNetwork, id: string) => async () =>
 describe('a crawler that polls every second', () => {
   let network: TestNetwork;
   let provider: Provider;
-  /** At an address that DISCOVERY_NODES names. */
+  /** At an address in DISCOVERY_NODES. */
   let place: TamperingProxy;
   const empty = createServer((_request, response) => response.writeHead(404).end());
   /** The log of the process, as JSON texts. */
@@ -93,7 +93,7 @@ describe('a crawler that polls every second', () => {
     const atPlace = () => logged.filter((line) => line.includes(place.url));
     await until(() => atPlace().length >= 2, 'the address to be looked at twice');
     expect(JSON.parse(atPlace()[0] ?? '')).toMatchObject({
-      ...{ level: 30, msg: 'nobody has a manifest at this address of DISCOVERY_NODES yet' },
+      ...{ level: 30, msg: 'there is no manifest at this address of DISCOVERY_NODES yet' },
     });
     expect(await logLines('')).toBe(0);
     const settler = await startProvider(network, 'settler', { networks: [] });
@@ -119,7 +119,7 @@ describe('an index without next_update', () => {
     await network?.close();
   });
 
-  /** In how many seconds it is polled again. */
+  /** The seconds until the next poll. */
   const pollIn = async () => {
     const { rows } = await network.database.query<{ seconds: number }>(
       'select extract(epoch from due_at - now())::float8 as seconds from discovery.crawl_index',

@@ -12,8 +12,8 @@ import type { TestNetwork } from '../support/network/network.ts';
 import { type ProxiedNetwork, startBehindProxy } from '../support/network/registry-proxy.ts';
 import { asDediServer } from '../support/peers/dedi-registry.ts';
 
-// A crawler that takes nodes without a manifest (REQUIRE_MANIFEST=false) and indexes without a signature (ALLOW_UNSIGNED_INDEX=true), and registries
-// that write their records in another way than ours.
+// A crawler that accepts nodes without a manifest (REQUIRE_MANIFEST=false) and indexes without a signature (ALLOW_UNSIGNED_INDEX=true), and
+// registries that write their records differently from ours.
 
 let proxied: ProxiedNetwork;
 let network: TestNetwork;
@@ -40,7 +40,7 @@ async function listIndex(): Promise<void> {
   await setCatalogIndexUrls(network.database, splitIdentity(scene.provider.identity), [indexUrl()]);
 }
 
-/** The registry writes every record as told. */
+/** Makes the registry rewrite every record with this function. */
 function writeRecords(rewrite: (record: Body) => void): void {
   registry.spoil((_path, { status, body }) => {
     if (status !== 200) return undefined;

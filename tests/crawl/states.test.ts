@@ -7,8 +7,7 @@ import { held } from '../support/network/discovery.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { type HostedAnswer, type Provider, startProvider } from '../support/network/provider.ts';
 
-// The served state after rare or improper changes of a node's files. A proxy between the real publisher and the
-// crawler replays, hides and spoils.
+// The served state after rare or improper changes of a node's files. A proxy between the real publisher and the crawler replays, hides and spoils files.
 
 let network: TestNetwork;
 let provider: Provider;
@@ -34,7 +33,7 @@ const many = Array.from({ length: 20 }, (_, index) => ({
   descriptor: { name: `Tea ${index}` },
 }));
 
-/** With the resources `from` to before `to`. */
+/** With the resources from `from` up to, but not including, `to`. */
 function catalog(from: number, to: number) {
   return {
     id: `catalog-${number}`,
@@ -56,7 +55,7 @@ const look = () => crawl(network.database);
 
 const indexPath = '/index/catalogs.index.json';
 
-/** The answer as it is served now, to serve it again later. */
+/** The current answer, to serve it again later. */
 async function snapshot(path: string): Promise<HostedAnswer> {
   const answer = await fetch(provider.url + path);
   const headers = { etag: answer.headers.get('etag') ?? '' };

@@ -17,8 +17,8 @@ import { defaultNetwork, startNetwork, type TestNetwork } from '../support/netwo
 import { goJson, jcs, sha256 } from '../support/peers/foreign-hands.ts';
 import { crawlAsOnix, verified } from '../support/peers/onix-crawler.ts';
 
-// WIRE_PROFILE=nfh014, for networks whose crawlers read object signatures and `sha-256:` digests only: what our publisher writes, file by file and
-// member by member, and a whole life of a catalog in it.
+// WIRE_PROFILE=nfh014, for networks whose crawlers read only object signatures and `sha-256:` digests: the files of our publisher, member by member,
+// and the whole life of a catalog in this profile.
 
 let network: TestNetwork;
 let scene: Scene;
@@ -60,7 +60,7 @@ const readIndex = async () =>
 
 const publicKey = () => createPublicKey(scene.provider.tree.key.privateKey);
 
-/** As a peer checks it, by nobody's rules but those of Go's encoder and Ed25519. */
+/** Checks like a peer, with nothing but the rules of Go's encoder and Ed25519. */
 function isSigned(document: Body): boolean {
   return verified(document, publicKey()) !== undefined;
 }
@@ -180,7 +180,7 @@ describe('in the profile nfh014', () => {
 
   it('what Go writes otherwise than RFC 8785 verifies for a peer that knows only Go, and for us', async () => {
     const [one, ...others] = teas(3, 13);
-    // Sorted by UTF-16 units the second name comes first; by UTF-8 bytes, the first.
+    // Sorted by UTF-16 units, the second name comes first; by UTF-8 bytes, the first.
     const attributes = { '\ufb01': 1, '\u{1f600}': 2, 'a<b>&c': -0 };
     const context = 'https://schema.example.org/Tea/v1/context.jsonld';
     const special = {

@@ -2,18 +2,18 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import MarkdownIt, { type Token } from 'markdown-it';
 
-// The code blocks of a document, in lists and indented ones too, and what is to be done with each. A comment before a block says so:
+// The code blocks of a document, also in lists and indented, and how each is run. A comment before a block says so:
 //
-//   <!-- background: TEXT -->   a command that stays; it is ready when it has printed TEXT
+//   <!-- background: TEXT -->   a command that keeps running; it is ready when it has printed TEXT
 //   <!-- file: PATH -->         is written to this file
-//   <!-- prints -->             each of its lines stands, in this order, in what the command before it printed
-//   <!-- until -->              is repeated until it prints what it should: what it looks for is on its way
-//   <!-- needs: A, B -->        is left out where one of them is not installed
+//   <!-- prints -->             its lines appear, in this order, in the output of the command before it
+//   <!-- until -->              is repeated until it prints the expected lines, because the result takes a while
+//   <!-- needs: A, B -->        is skipped unless all of these are installed
 //   <!-- run by: FILE -->       is run by this test, which names the document
 //   <!-- not run: REASON -->    is not run
 //
-// Blocks of `sh` are run. Blocks of `console` have commands after `$ `, each with what it prints below it. Of any other language, only the above.
-// In what is printed, `…` stands for anything.
+// Blocks of `sh` are run. Blocks of `console` have commands after `$ `, each with its output below. Blocks of other languages need one of these comments.
+// In outputs, `…` stands for any text.
 
 /** Every Markdown document of the project. */
 export const documents: readonly string[] = listDocuments('.');
@@ -32,10 +32,10 @@ export interface Step {
   kind: 'run' | 'background' | 'file' | 'run by' | 'not run';
   language: string;
   text: string;
-  /** The text of a background command, the path of a file, the test that runs it, or why it is not run. */
+  /** The text of a background command, the path of a file, the test that runs it, or the reason why it is not run. */
   detail: string;
   needs: string[];
-  /** Lines that it prints. */
+  /** Lines of its output. */
   prints: string[];
   /** It is repeated until it prints them. */
   isRepeated: boolean;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { startConsole, type TestConsole } from '../support/network/console.ts';
 import { brunoSigner } from '../support/pages/bruno.ts';
 
-// The collection of docs/api/bruno, run by Bruno's own command line, which is fetched from npm's registry: it is too large to be a dependency.
+// The collection of docs/api/bruno, run by Bruno's own command line, which is downloaded from npm's registry because it is too large for a dependency.
 
 const run = promisify(execFile);
 const bruno = '@usebruno/cli@4.1.0';

@@ -1,8 +1,7 @@
 import type { CompletedCommand } from '../../src/cli/completion.ts';
 import { isTaken, readInlineCode, readSteps } from './blocks.ts';
 
-// Commands that a document names without having them run: in its text, and in blocks that are not run. They are held against the commands, options and
-// npm scripts that there are.
+// Commands in documents that are not run: in the text, and in blocks that are not run. They are compared with the existing commands, options and npm scripts.
 
 export function readCommands(document: string): string[] {
   const blocks = readSteps(document).filter(({ kind, language }) => !isTaken(kind) && language === 'sh');
@@ -13,7 +12,7 @@ export function readCommands(document: string): string[] {
   });
 }
 
-/** Says what is wrong with it; undefined where nothing is. */
+/** Describes the fault of a command; undefined if it has none. */
 export function findFault(
   command: string,
   known: readonly CompletedCommand[],
@@ -37,7 +36,7 @@ function findFaultOfWords(words: readonly string[], known: readonly CompletedCom
     if (option !== undefined) {
       if (!current?.options.some(({ long }) => long === option)) return `there is no option --${option}`;
     } else if (word === '|') {
-      // Another word in the place of the one before.
+      // An alternative to the previous word.
       if (isSubcommandLast) path = path.slice(0, -1);
     } else {
       isSubcommandLast = find([...path, word]) !== undefined;

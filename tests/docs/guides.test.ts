@@ -5,11 +5,11 @@ import { until } from '../support/time.ts';
 import { findGuides, isTaken, readSteps } from './blocks.ts';
 import { openClone, type Workplace } from './workplace.ts';
 
-// Every command of the documents, typed as it stands there in a fresh clone, with npm and npx as they are installed (npm run test:docs). What Go and Java need
-// is fetched by their own tools. README.md begins with a clone in which nothing is installed or built; the others use the packages and the build of one in
-// which that was done.
+// Every command of the documents, as written there, in a new clone, with npm and npx as they are installed (npm run test:docs). Go and Java download
+// their dependencies with their own tools. README.md starts with a clone in which nothing is installed or built; the other documents use the packages
+// and the build of a prepared clone.
 
-/** Guides that continue another one are typed after it, in the same clone and terminal. */
+/** Guides that continue another one run after it, in the same clone and terminal. */
 const sequences = [['docs/run-a-catalog-service.md', 'docs/run-a-discovery-service.md']];
 const continued = new Set(sequences.flatMap(([, ...later]) => later));
 const terminals = findGuides()
@@ -19,7 +19,7 @@ const terminals = findGuides()
 let installed: Promise<Workplace> | undefined;
 afterAll(async () => (await installed)?.close());
 
-/** A clone that is installed and built, once for all guides that do not begin with that. */
+/** An installed and built clone, shared by all guides that do not start with these steps. */
 function findInstalled(): Promise<Workplace> {
   installed ??= openClone().then(async (clone) => {
     await clone.shell('node scripts/set-up.mjs');
@@ -39,7 +39,7 @@ describe.each(terminals)('%s', (guide, ...later) => {
     readSteps(document).map((step) => ({ ...step, place: `line ${step.line} of ${document}` })),
   );
   for (const [index, step] of steps.entries()) {
-    // A network that still runs is not started again.
+    // A network that is still running is not started again.
     const isRunning = steps
       .slice(0, index)
       .some(({ kind, text }) => kind === 'background' && text === step.text);
@@ -85,7 +85,7 @@ describe.each(terminals)('%s', (guide, ...later) => {
   );
 });
 
-/** The first line that does not follow in what was printed; undefined where all do. */
+/** The first line that is missing in the output, in order; undefined if all are there. */
 function findDifference(printed: string, lines: readonly string[]): string | undefined {
   const inOneLine = (text: string) => text.trim().replace(/\s+/g, ' ');
   let rest = inOneLine(printed);

@@ -11,7 +11,7 @@ import { patienceMs } from '../support/patience.ts';
 import { startCommand, type UpProcess } from '../support/processes/up-process.ts';
 import { documents } from './blocks.ts';
 
-// The site as `npm run docs` builds it, which fails where a link of a document leads nowhere; then what was built, as a browser has it.
+// The site as `npm run docs` builds it, which fails if a link of a document is broken; then the built site in a browser.
 
 const built = join('site', 'dist');
 
@@ -82,7 +82,7 @@ describe.skipIf(!hasChromium)('the site in a browser (needs Chromium)', () => {
     await server?.ended;
   });
 
-  /** Throws in the end where a script failed, or something was asked of another host. */
+  /** Throws at the end if a script failed or something was requested from another host. */
   async function visit(
     path: string,
     look: (page: Page) => Promise<void>,

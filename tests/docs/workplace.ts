@@ -7,7 +7,7 @@ import { commandLine, freePorts, makeDataDir } from '../support/processes/up-pro
 import { until } from '../support/time.ts';
 import type { Step } from './blocks.ts';
 
-// A directory in which the steps of a guide are typed, one after the other, with ports of its own.
+// A directory in which the steps of a guide run one after another, with separate ports.
 
 const run = promisify(execFile);
 const stepTimeoutMs = 300_000;
@@ -16,7 +16,7 @@ export interface Workplace {
   directory: string;
   /** A missing tool, or undefined. */
   findMissing(step: Pick<Step, 'needs'>): Promise<string | undefined>;
-  /** A text of the guide with the ports of this place. */
+  /** A text of the guide with the ports of this workplace. */
   here(text: string): string;
   /** Returns what it printed. */
   take(step: Step): Promise<string>;
@@ -26,9 +26,9 @@ export interface Workplace {
 }
 
 /**
- * A clone of this repository, with changes that are not committed yet, in which a guide is typed with npm and npx as they are installed.
+ * A clone of this repository, with uncommitted changes, in which a guide runs with npm and npx as they are installed.
  *
- * @param installed a clone that is installed and built, whose packages are used; without it, the first command has to install and build
+ * @param installed an installed and built clone whose packages are used; without it, the first command has to install and build
  */
 export async function openClone(installed?: Workplace): Promise<Workplace> {
   const home = await makeDataDir();
@@ -45,12 +45,12 @@ export async function openClone(installed?: Workplace): Promise<Workplace> {
     for (const folder of ['dist', 'packages/client/dist'])
       await cp(join(installed.directory, folder), join(directory, folder), { recursive: true });
   }
-  // The embedded PostgreSQL runs as another user where root starts it.
+  // When started by root, the embedded PostgreSQL runs as another user.
   await mkdir(join(directory, '.signpost'));
   return openPlace(directory, process.env.PATH ?? '', home.remove);
 }
 
-/** A directory with the examples beside it and `npx signpost` as built here: for what has to be quick, because `npm test` types it. */
+/** A directory with the examples and `npx signpost` as built here: for steps that must be fast, because `npm test` runs them. */
 export async function openWorkplace(): Promise<Workplace> {
   const home = await makeDataDir();
   const directory = join(home.dataDir, 'project');
@@ -84,12 +84,12 @@ async function openPlace(directory: string, path: string, remove: () => Promise<
     ...ports,
   };
   const running: ChildProcess[] = [];
-  // The exported variables and the directory that one command leaves to the next, as in a terminal.
+  // Passes exported variables and the directory from one command to the next, like a terminal.
   const terminal = join(dirname(directory), 'terminal.sh');
   await writeFile(terminal, '');
 
   async function shell(script: string, stdin = ''): Promise<string> {
-    // Output and errors come in the order of a terminal.
+    // Output and errors in the order of a terminal.
     const shown = run('sh', ['-e', '-c', `exec 2>&1\n${script}`], {
       cwd: directory,
       env,
@@ -104,7 +104,7 @@ async function openPlace(directory: string, path: string, remove: () => Promise<
   }
 
   async function stay({ text, detail }: Step): Promise<string> {
-    // A group of its own, which is ended as a whole.
+    // A separate process group, so that it can be ended as a whole.
     const child = spawn('sh', ['-c', here(text)], {
       cwd: directory,
       env,
@@ -147,14 +147,14 @@ async function openPlace(directory: string, path: string, remove: () => Promise<
     async close() {
       const groups = running.flatMap(({ pid }) => (pid === undefined ? [] : [-pid]));
       for (const group of groups) signalGroup(group, 'SIGTERM');
-      // A shell ends before what it started.
+      // A shell ends before its children.
       await until(() => !groups.some((group) => signalGroup(group, 0)), 'everything to end');
       await remove();
     },
   };
 }
 
-/** Whether there is anybody left to get it. */
+/** Whether any process is left to get the signal. */
 function signalGroup(group: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(group, signal);

@@ -14,8 +14,8 @@ import { type Receiver, startReceiver } from '../support/network/receiver.ts';
 import { until } from '../support/time.ts';
 import { type FaultRun, faultOptions, isLong, type Outcome, strikes, times } from './fault-run.ts';
 
-// Clocks that jump hours forth and back, and back and forth, of the processes and of the database, while everybody whom we send to, pull from and crawl is down:
-// when they are up again, nothing is late.
+// The clocks of the processes or the database jump hours forward and back, or back and forward, while all receivers, publishers and services that we
+// call are down: once they are up again, nothing is late.
 
 const retail = 'a.example/retail';
 
@@ -26,12 +26,12 @@ let receiver: Receiver;
 let service: PlayedService;
 let node: Provider;
 
-/** How much the clocks of the processes are ahead. */
+/** How far the clocks of the processes are ahead. */
 let aheadMs = 0;
 const now = () => new Date(Date.now() + aheadMs);
 
 let isDown = false;
-/** Calls that came while everybody was down. */
+/** Calls that arrived during the outage. */
 const refused = { callbacks: 0, pushes: 0, pulls: 0, crawls: 0 };
 type Kind = keyof typeof refused;
 const kinds = Object.keys(refused) as Kind[];
@@ -78,7 +78,7 @@ interface Work {
   crawled: string;
 }
 
-/** A publish that is to be answered and pushed, a catalog that is to be pulled, and one that is to be crawled, with everybody down. */
+/** A publish that needs an answer and a push, a catalog to pull, and one to crawl, all during the outage. */
 async function makeWork(): Promise<Work> {
   const [published, pulled, crawled] = [newId(), newId(), newId()];
   const catalog = (id: string) => ({
@@ -105,7 +105,7 @@ async function allRefusedAgain(): Promise<void> {
   await until(() => kinds.every((kind) => refused[kind] > before[kind]), 'all kinds of work to fail again');
 }
 
-/** Number of its parts that are not done, some time after everybody is up again. */
+/** How many parts of the work are still undone some time after the outage. */
 async function countUndone(run: FaultRun, { messageId, published, pulled, crawled }: Work): Promise<number> {
   isDown = false;
   const isDelivered = async () => {
@@ -166,7 +166,7 @@ describe('nothing is late after a jump of hours forth and back, or back and fort
   );
 });
 
-/** As if the database's clock had been ahead until now, or behind: what waits was made to wait by it, and what is leased was leased by it. */
+/** Shifts stored times as if the database's clock had been ahead or behind until now: waits and leases were set by it. */
 async function shiftTimes(hours: number): Promise<void> {
   const { database } = network;
   const { rows: columns } = await database.query<{ name: string; column: string }>(

@@ -11,16 +11,16 @@ import { type ServiceProcess, startServiceProcess } from '../support/processes/s
 import { takeTime, until } from '../support/time.ts';
 import type { FaultRun, Outcome } from './fault-run.ts';
 
-// Crawlers in processes of their own, and the providers that they crawl. What every catalog is in each of its versions is known, so that
-// at any moment what the index holds can be held against the cursor.
+// Crawlers in separate processes, and the providers that they crawl. The content of every version of every catalog is known, so the index can be
+// compared with the cursor at any moment.
 
 export interface CrawledProviders {
   network: TestNetwork;
   providers: Provider[];
-  /** Every catalog of every provider gets another version. */
+  /** Publishes another version of every catalog of every provider. */
   publishAll(): Promise<void>;
   startCrawler(): Promise<ServiceProcess>;
-  /** Each catalog is held as it is in the version that its cursor says, or not at all. Returns how many are in the latest version. */
+  /** Expects each catalog to be complete in the version of its cursor, or absent. Returns how many have the latest version. */
   expectWhole(): Promise<number>;
   end(): Promise<void>;
 }
@@ -84,7 +84,7 @@ export async function startProviders(count: number, catalogsEach: number): Promi
   };
 }
 
-/** Kills crawlers at random moments, each while it follows a new version of everything; the last one is left alone, and catches up. */
+/** Kills crawlers at random moments while they follow a new version of everything; the last one survives and catches up. */
 export async function crawlThroughKills(
   run: FaultRun,
   { nodes, catalogs, kills }: { nodes: number; catalogs: number; kills: number },
@@ -110,7 +110,7 @@ export async function crawlThroughKills(
       await expectWhole();
       await endLeases(network.database);
     }
-    // Nobody wakes it: what is still to do stands in the database, and is due.
+    // Without a wake-up: the remaining work is due in the database.
     const last = await startCrawler();
     await settled(network.database);
     const lost = nodes * catalogs - (await expectWhole());
@@ -128,7 +128,7 @@ export async function crawlThroughKills(
   }
 }
 
-/** In each round one resource goes, one comes, and some have another name. */
+/** In each round, one resource goes, one comes, and some get another name. */
 function namesIn(round: number): Record<string, string> {
   const numbers = Array.from({ length: 10 }, (_, index) => round + index);
   return Object.fromEntries(

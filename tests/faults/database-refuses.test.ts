@@ -7,7 +7,7 @@ import { publish } from '../support/network/publish.ts';
 import { until } from '../support/time.ts';
 import { asAdmin, createDatabaseOnSmallDisk, mayMount } from './small-disk.ts';
 
-// A database that is there and takes no writes: nobody's fault, and passing. What cannot be stored is refused as such, what only reads goes on.
+// The database is reachable but temporarily refuses writes. Requests that must be stored are refused with the right code; requests that only read succeed.
 
 let network: TestNetwork | undefined;
 
@@ -26,7 +26,7 @@ describe('a database that is read-only', () => {
       const answer = await submit(provider, 'meanwhile');
       return answer.status === 200 ? undefined : answer;
     }, 'the sessions to be new ones');
-    expectUnavailable(refused, 'The database is read-only at present; try again later.');
+    expectUnavailable(refused, 'The database is read-only right now; try again later.');
     expect(await readiness()).toMatchObject({
       status: 503,
       body: { ready: false, roles: { catalog: { problem: expect.stringContaining('read-only') } } },
@@ -52,7 +52,7 @@ describe('a database whose disk is full (needs root that may mount one)', () => 
         const answer = await submit(provider, 'meanwhile');
         return answer.status === 200 ? undefined : answer;
       }, 'the space that the database has in hand to be used up');
-      expectUnavailable(refused, 'The database has no space left on its disk at present; try again later.');
+      expectUnavailable(refused, 'The database has no space left on its disk right now; try again later.');
       expect(await readiness()).toMatchObject({
         status: 503,
         body: { ready: false, roles: { catalog: { problem: expect.stringContaining('no space left') } } },
@@ -67,7 +67,7 @@ describe('a database whose disk is full (needs root that may mount one)', () => 
 
 let submitted = 0;
 
-/** Large enough to need space of its own. */
+/** Large enough to need additional disk space. */
 function submit(as: Actor, id: string): Promise<Exchange> {
   submitted += 1;
   return as.send(actions.publish, {
@@ -88,7 +88,7 @@ async function readiness(): Promise<{ status: number; body: unknown }> {
   return { status: answer.status, body: await answer.json() };
 }
 
-/** For new sessions; the open ones are ended. */
+/** Applies to new sessions; open ones are ended. */
 async function setReadOnly(value: 'on' | 'off'): Promise<void> {
   const name = new URL(network?.databaseUrl ?? '').pathname.slice(1);
   await asAdmin(

@@ -1,7 +1,7 @@
 import type { Reporter, TestModule } from 'vitest/node';
 import type { FaultRow } from './fault-run.ts';
 
-/** Prints, at the end of a run, what each fault of the suite (tests/faults) has done. */
+/** Prints, at the end of a run, the effects of each fault of the suite (tests/faults). */
 export default class FaultReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const rows = modules

@@ -1,11 +1,11 @@
 import { performance } from 'node:perf_hooks';
 import { expect, type TestContext } from 'vitest';
 
-// One fault of the suite: how often it struck, what was acknowledged, what became of that, and how long a recovery took. The table at the end of a run is made
-// of these (fault-reporter.ts).
+// One fault of the suite: how often it struck, how many messages were acknowledged, lost or applied twice, and how long a recovery took. The table at
+// the end of a run (fault-reporter.ts) is made from these.
 //
-// The seed (FAULT_SEED) decides every random choice of the suite: which process, which moment of the work, how long. It does not decide how the system schedules
-// processes, so the same seed gives the same choices, not the same interleaving.
+// The seed (FAULT_SEED) decides every random choice of the suite: which process, which moment of the work, how long. It does not decide how the
+// system schedules processes, so the same seed gives the same choices, not the same interleaving.
 
 declare module 'vitest' {
   interface TaskMeta {
@@ -14,35 +14,35 @@ declare module 'vitest' {
 }
 
 export interface Outcome {
-  /** Messages and files that were acknowledged to whoever sent them. */
+  /** Acknowledged messages and files. */
   acknowledged: number;
-  /** Number of them missing at the end. */
+  /** How many of them are missing at the end. */
   lost: number;
-  /** Number of them that have changed something more than once. */
+  /** How many of them changed something more than once. */
   appliedTwice: number;
 }
 
 export interface FaultRow extends Partial<Outcome> {
   fault: string;
   times: number;
-  /** Whether each time ended a process by SIGKILL. */
+  /** Whether the fault ends a process by SIGKILL each time. */
   isKill: boolean;
   recoveryMs: number[];
 }
 
 export interface FaultRun {
-  /** Name of the fault, fit for ids. */
+  /** Name of the fault, valid in ids. */
   name: string;
   /** At least `low`, and less than `high`. */
   between(low: number, high: number): number;
   pick<T>(items: readonly [T, ...T[]]): T;
-  /** Counts the fault once more. */
+  /** Counts one more strike of the fault. */
   count(): void;
   /** Measures from the end of the fault to the first success. */
   recover(endedAt: number, succeed: () => Promise<unknown>): Promise<void>;
 }
 
-/** The long form is `npm run test:faults`; `npm test` runs a part of it, with fewer repetitions, in half a minute. */
+/** The long form is `npm run test:faults`; `npm test` runs part of it, with fewer repetitions, in half a minute. */
 export const isLong = process.env.FAULTS === 'long';
 
 export function times(short: number, long: number): number {
@@ -53,7 +53,7 @@ export interface FaultOptions {
   isKill?: boolean;
 }
 
-/** The function of a test. What was lost once is a fault, whether or not it happens again: the test is not retried (`faultOptions`). */
+/** The function of a test. A single loss is a fault, even if it does not happen again, so the test is not retried (`faultOptions`). */
 export function strikes(
   fault: string,
   scenario: (run: FaultRun) => Promise<Outcome>,

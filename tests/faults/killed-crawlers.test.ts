@@ -5,7 +5,7 @@ import { until } from '../support/time.ts';
 import { crawlThroughKills, startProviders } from './crawled-providers.ts';
 import { faultOptions, strikes, times } from './fault-run.ts';
 
-// Crawlers in processes of their own: killed, and one that comes back when others have done its work.
+// Crawlers in separate processes: some are killed, and one returns after others have done its work.
 
 describe('crawlers', () => {
   it(

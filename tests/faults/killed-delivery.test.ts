@@ -9,7 +9,7 @@ import { patienceMs } from '../support/patience.ts';
 import { startCatalogProcess, startServiceProcess } from '../support/processes/service-process.ts';
 import { until, watchFor } from '../support/time.ts';
 
-// The service in a process of its own, which is killed.
+// The service in a separate process, which is killed.
 
 describe.concurrent('a service that is killed', () => {
   it('during a delivery sends the same bytes after its restart, and nothing again that was confirmed', async () => {

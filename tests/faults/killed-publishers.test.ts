@@ -4,7 +4,7 @@ import { processKey, startPublisherProcess } from '../support/processes/publishe
 import { faultOptions, strikes, times } from './fault-run.ts';
 import { publishThroughKills, publishThroughStops } from './publish-through-kills.ts';
 
-// Publishers in processes of their own, on one tree.
+// Publishers in separate processes, on one tree.
 
 describe('publishers that are killed, or work at the same time', () => {
   it(

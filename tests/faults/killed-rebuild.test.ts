@@ -4,8 +4,8 @@ import { takeTime, until } from '../support/time.ts';
 import { type FaultRun, faultOptions, type Outcome, strikes, times } from './fault-run.ts';
 import { createOutdatedIndex } from './outdated-index.ts';
 
-// An index of an older version is rebuilt by processes that are killed, one after the other. Searches find what they found before, whatever is rebuilt; at the end the
-// index is what the documents make of it.
+// Processes that rebuild an index of an older version are killed one after another. Searches find the same as before throughout the rebuild; at the
+// end the index matches the documents.
 
 const maxSteps = 12;
 

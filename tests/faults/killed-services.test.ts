@@ -6,7 +6,7 @@ import { judge } from './oracle.ts';
 import { workThrough } from './work.ts';
 import { startWorld } from './world.ts';
 
-// kill -9 at any moment of publish, push, pull, discover and crawl, and another process in its place.
+// kill -9 at any moment of publish, push, pull, discover and crawl; another process takes over.
 
 /** In the short form the discovery service is killed only while it crawls (killed-crawlers.test.ts). */
 const roles = isLong ? (['catalog', 'discovery'] as const) : (['catalog'] as const);
@@ -28,7 +28,7 @@ async function killThrough(run: FaultRun, role: 'catalog' | 'discovery') {
       async strike({ network, [role]: { processes, start } }) {
         await processes[0]?.kill();
         const killedAt = performance.now();
-        // In the long form, the leases of the dead process are now and then left to end by themselves.
+        // In the long form, the leases of the dead process are sometimes left to expire.
         if (!isLong || run.between(0, 1) > 0.1) await endLeases(network.database);
         await start(0);
         return killedAt;

@@ -7,21 +7,20 @@ import { isLong, type Outcome } from './fault-run.ts';
 import { isAnswered, lookAround, ownId, type Published, sharedId, type Work } from './work.ts';
 import type { World } from './world.ts';
 
-// The invariants after the faults. An acknowledged message is lost if its effect is missing anywhere:
+// The invariants after the faults. An acknowledged message is lost if any of its effects is missing:
 //
-//   a publish        its result on on_publish, its resources in the catalog service, in the discovery service and in the other discovery service that was pushed to
-//   a search         its on_discover, with what was there to find
-//   a signed file    its catalog in the discovery service, as it was published last
+//   a publish        its result in on_publish, its resources in the catalog service, in the discovery service and in the other discovery service that
+//   gets pushes
+//   a search         its on_discover, with everything that there was to find
+//   a signed file    its catalog in the discovery service, in the last published version
 //
-// It is applied twice if it has changed anything more than once: two submissions or callbacks of one message, two changes of one catalog by one submission, a version of a catalog
-// that no publish made, a catalog that the index holds twice, two callbacks of one message that differ, or one that is sent again after its confirmation was recorded.
-// A callback may come again, with the same bytes under the same messageId, when its sender was killed before it could record the confirmation: that is no change.
+// It is applied twice if it has changed anything more than once: two submissions or callbacks of one message, two changes of one catalog by one
+// submission, a version of a catalog without a publish, a duplicate catalog in the index, two different callbacks of one message, or a callback that
+// is sent again after its confirmation was recorded. A callback may be repeated, with the same bytes under the same messageId, if its sender was
+// killed before it could record the confirmation: that is no change.
 
 const settleMs = 300_000;
-/**
- * The longer somebody is away, the longer it is not tried again: what is under test is what becomes of the work. Seldom, because what is under way meanwhile is
- * done once more.
- */
+/** Retries become rarer during an outage, but the tests are about the work, not the delay. Not often, because work under way is then done again. */
 const hurryEveryMs = 15_000;
 
 export async function judge(world: World, work: Work): Promise<Outcome> {
@@ -51,7 +50,7 @@ export async function judge(world: World, work: Work): Promise<Outcome> {
   };
 }
 
-/** For whoever looks for the reason. */
+/** Helps to find the reason. */
 async function tell({ network, catalog, discovery }: World, found: object): Promise<void> {
   const { rows: pushes } = await network.database.query(
     `select subscriber, catalog_key, in_flight, state, push.attempts, last_error, push.due_at, rest_until, leased_until
@@ -94,7 +93,7 @@ async function findMissing(world: World, work: Work): Promise<string[]> {
   return [...publishes.map(({ as, mark }) => `${as.id} ${mark}`), ...searches, ...hosted.map(([id]) => id)];
 }
 
-/** The processed ones. */
+/** Only processed ones. */
 async function orderByAcceptance(database: Database, published: readonly Published[]): Promise<Published[]> {
   const { rows } = await database.query<{ messageId: string }>(
     'select message_id as "messageId" from catalog.submission where done_at is not null order by id',
@@ -170,7 +169,7 @@ function findDiffering({ received }: Actor): string[] {
   });
 }
 
-/** A confirmed delivery stays confirmed: the next process leaves it alone, too. (In the short form, killed-delivery.test.ts shows it.) */
+/** A confirmed delivery stays confirmed: the next process does not repeat it. (In the short form, killed-delivery.test.ts shows this.) */
 async function findSentAgain(world: World, participants: readonly Actor[], work: Work): Promise<string[]> {
   const { database } = world.network;
   await until(

@@ -21,9 +21,9 @@ import { applyByChanges } from '../support/search/by-the-book.ts';
 import { sampleIndex } from '../support/values/arbitrary-index.ts';
 import type { Outcome } from './fault-run.ts';
 
-// An index that processes of a later version rebuild in steps of one document, while searches go on.
+// An index that processes of a later version rebuild in steps of one document, while searches continue.
 
-/** With a later version, in which facts and numbers have other lists. The processes run its text, so it uses nothing from outside. */
+/** Adds a later version, in which facts and numbers have other lists. The processes run the text of this function, so it must be self-contained. */
 function addLater(known: IndexFormats): IndexFormats {
   const newest = known[known.length - 1] as IndexFormat;
   const other = (hash: number) => (hash + 2) % 2 ** 53;
@@ -47,7 +47,7 @@ function addLater(known: IndexFormats): IndexFormats {
 const formats = addLater(indexFormats);
 /** Last lines of the log of a process that failed. */
 const shownLines = 15;
-/** Offers of the index apply at some hours of some days, and their words count then: searches at two moments may find different resources. */
+/** Some offers of the index apply only at some hours of some days, and only then do their words count: searches at two moments may find different resources. */
 const at = new Date('2026-11-17T11:30:00Z');
 /** Both versions make the same words, so that searches find the same in the same order. */
 const searches: Body[] = [
@@ -58,12 +58,12 @@ const searches: Body[] = [
 ];
 
 export interface OutdatedIndex {
-  /** How many searches were made, and found something, before anything was rebuilt. */
+  /** The number of searches, which all found something before the rebuild. */
   searches: number;
   /** How many of them find something else now. */
   countDiffering(): Promise<number>;
   startRebuilding(): RebuildingProcess;
-  /** Holds the index against the documents: an entry that is missing is lost, and one too many was applied twice. */
+  /** Compares the index with the documents: a missing entry counts as lost, an additional one as applied twice. */
   compare(total: Outcome): Promise<void>;
   close(): Promise<void>;
 }
@@ -123,11 +123,11 @@ export interface RebuildingProcess {
   halt(): void;
   goOn(): void;
   kill(): Promise<void>;
-  /** By itself, or killed. */
+  /** Resolves when it has ended or was killed. */
   ended: Promise<unknown>;
 }
 
-/** A process that rebuilds, from the built files, and tells every step. What another one is just writing, it looks at again. */
+/** A process that rebuilds, from the built files, and reports every step. It retries documents that another process is writing. */
 function startRebuilding(url: string): RebuildingProcess {
   const built = (file: string) => JSON.stringify(new URL(`../../dist/${file}`, import.meta.url).href);
   const script = `
@@ -158,7 +158,7 @@ function startRebuilding(url: string): RebuildingProcess {
   createInterface(child.stdout).on('line', (line) => told.push(line));
   createInterface(child.stderr).on('line', (line) => log.push(line));
   let failure: Error | undefined;
-  // With all of its log. A killed process has no exit code.
+  // After its whole log. A killed process has no exit code.
   child.once('close', (code) => {
     if (code) failure = new Error(`the rebuild ended with ${code}:\n${log.slice(-shownLines).join('\n')}`);
   });

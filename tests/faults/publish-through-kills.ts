@@ -8,9 +8,9 @@ import type { FaultRun, Outcome } from './fault-run.ts';
 const seconds = 1_000;
 
 /**
- * Kills a publisher at random moments until it has published often enough. What is served verifies at every moment, also for a reader from
- * an earlier state. A publish that was answered is lost if its resource is missing or an older one is the latest; it is applied twice if there are more versions than
- * publishes, those included that a kill left unanswered.
+ * Kills a publisher at random moments until it has published often enough. At every moment, the served files verify, even for a reader that starts
+ * from an earlier state. An answered publish is lost if its resource is missing or an older one is the latest; it is applied twice if there are more
+ * versions than publishes, including those that a kill left unanswered.
  */
 export async function publishThroughKills(
   run: FaultRun,
@@ -37,7 +37,7 @@ export async function publishThroughKills(
         await readTree(tree, { held });
         return false;
       }, 'the publishes before the next kill');
-      // A moment within the next publish; a busy machine takes longer for one than a quiet one.
+      // A moment within the next publish, which takes longer on a busy machine.
       await takeTime(run.between(0, patienceMs));
       await publisher.kill();
       killedAt = performance.now();
@@ -64,8 +64,8 @@ export async function publishThroughKills(
 }
 
 /**
- * Two publishers on one tree, of which one or the other stands still for a while, at any moment, also with the lock of the tree in its hands. What is served verifies
- * meanwhile; nothing that was answered to either is lost, and neither writes over what the other has published.
+ * Two publishers on one tree; one or the other is suspended at any moment, even while it holds the lock of the tree. The served files verify all the
+ * time; nothing that either one has acknowledged is lost, and neither overwrites what the other has published.
  */
 export async function publishThroughStops(run: FaultRun, { stops }: { stops: number }): Promise<Outcome> {
   const tree = await makeTree({ key: processKey });
@@ -99,7 +99,7 @@ export async function publishThroughStops(run: FaultRun, { stops }: { stops: num
       ),
     );
     const acknowledged = publishers.reduce((sum, publisher) => sum + publisher.acknowledged() + 1, 0);
-    // Each may have been killed after it had written, and before it could say so.
+    // Each may have been killed after a write, but before the acknowledgement.
     const appliedTwice = Math.max(0, (shared?.version ?? 0) - acknowledged - names.length);
     return { acknowledged, lost: lost.length, appliedTwice };
   } finally {

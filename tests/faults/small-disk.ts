@@ -8,7 +8,7 @@ import pg from 'pg';
 import { inject } from 'vitest';
 import { createTestDatabase, type TestDatabase } from '../support/database/database.ts';
 
-/** CAP_SYS_ADMIN: root in a container often may not mount. A server elsewhere has a disk elsewhere. */
+/** CAP_SYS_ADMIN: root in a container often may not mount. A remote server uses a disk elsewhere. */
 export const mayMount =
   process.platform === 'linux' &&
   (BigInt(`0x${/CapEff:\s*(\w+)/.exec(readFileSync('/proc/self/status', 'utf8'))?.[1] ?? 0}`) >> 21n) % 2n ===

@@ -9,7 +9,7 @@ import { type ServiceProcess, startServiceProcess } from '../support/processes/s
 import { makeDataDir } from '../support/processes/up-process.ts';
 import { until, watchFor } from '../support/time.ts';
 
-// A process whose embedded database is gone for good: killed, with all its files deleted. It waits, and ends when it is told to.
+// A process whose embedded database is gone for good: killed, with all its files deleted. It waits, and stops when asked.
 
 /** The grace period of the systemd unit and the Compose file in deploy/. */
 const graceMs = 30_000;

@@ -9,8 +9,8 @@ import { takeTime, until } from '../support/time.ts';
 import type { FaultRun } from './fault-run.ts';
 import { publishedNetwork, type World } from './world.ts';
 
-// The work during a fault, all at once: publishers publish, the catalog service processes and pushes, the discovery service is pushed to, pulls and crawls, and
-// a consumer searches. Everybody is a careful node: who does not know what became of a message sends the same bytes again.
+// The work during a fault, all at once: publishers publish, the catalog service processes and pushes, the discovery service receives pushes, pulls
+// and crawls, and a consumer searches. All are careful nodes: without an answer, they send the same bytes again.
 
 export interface Work {
   /** Name of the published catalogs. */
@@ -26,28 +26,28 @@ export interface Work {
 export interface Published {
   as: Actor;
   messageId: string;
-  /** Names what this publish brought. */
+  /** Names the resource of this publish. */
   mark: string;
 }
 
 export interface WorkOptions {
   /** How often the fault strikes. */
   rounds: number;
-  /** Number for each publisher in each round, all at once. */
+  /** Per publisher and round, all at once. */
   publishes: number;
-  /** Has the fault begin and end; resolves with the moment of its end. */
+  /** Starts and ends the fault; resolves with the moment of its end. */
   strike(world: World): Promise<number>;
-  /** Counts as the first success; by default, a new publish and a new search, both answered to the end. */
+  /** The first success after the fault; by default, a new publish and a new search, both with their callbacks. */
   succeed?(world: World, work: Work): Promise<unknown>;
-  /** After the first success. */
+  /** Runs after the first success. */
   heal?(world: World): Promise<void>;
 }
 
 const strikeWithinMs = 3_000;
-/** A connection that was given to a process that stands still is answered by nobody. */
+/** Connections to a process that hangs get no answer. */
 const answerWithinMs = 5_000;
 
-/** The fault strikes once in every round, at a random moment of the work. */
+/** The fault strikes once per round, at a random moment of the work. */
 export async function workThrough(world: World, run: FaultRun, options: WorkOptions): Promise<Work> {
   const work: Work = { name: run.name, published: [], searched: [], hosted: new Map() };
   await beginWork(world, work);
@@ -84,7 +84,7 @@ export async function workThrough(world: World, run: FaultRun, options: WorkOpti
   return work;
 }
 
-/** A publish that is answered on on_publish, and a search that is answered on on_discover. */
+/** A publish with its on_publish, and a search with its on_discover. */
 async function succeed(world: World, work: Work): Promise<void> {
   const messageId = await publish(world, work, world.probe, `${work.name}-${work.published.length}`);
   await world.probe.waitFor('catalog/on_publish', messageId);
@@ -126,7 +126,7 @@ async function publish(world: World, work: Work, as: Actor, mark: string): Promi
   return messageId;
 }
 
-/** The catalog that every publish of a publisher adds to. */
+/** The catalog that all publishes of a publisher add to. */
 export function sharedId(as: Actor): string {
   return `${as.id}-shared`;
 }
@@ -151,7 +151,7 @@ async function search(world: World, work: Work): Promise<string> {
   return messageId;
 }
 
-/** Whether a search was answered, and rightly. */
+/** Whether a search was answered correctly. */
 export function isAnswered({ consumer }: World, messageId: string): boolean {
   const answer = consumer.received.find(({ body }) => body.context.messageId === messageId);
   return answer !== undefined && resourceIds(answer.body).join() === 'lamp';
@@ -167,7 +167,7 @@ async function host(world: World, work: Work, index: number, round: number): Pro
   work.hosted.set(id, names);
 }
 
-/** The discovery service pulls and crawls everything now, and not when it is time. */
+/** The discovery service pulls and crawls everything now, not on schedule. */
 export async function lookAround({ network: { database } }: World): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.query('update discovery.feed set pull_at = now(), due_at = now() where configured');
@@ -202,7 +202,7 @@ async function whileOn(isOn: () => boolean, act: () => Promise<unknown>): Promis
   }
 }
 
-/** Callbacks to publishers. */
+/** The number of callbacks to publishers. */
 function told({ publishers }: World): number {
   return publishers.reduce((sum, { received }) => sum + received.length, 0);
 }

@@ -12,14 +12,15 @@ import {
   startServiceProcess,
 } from '../support/processes/service-process.ts';
 
-// Everybody whom a fault can hit: registry, catalog service and discovery service in processes of their own, from the built files; their database and their registry, each
-// at the end of a line that can be spoiled; publishers, a discovery service and a consumer played by the tests, and nodes that publish signed files.
+// All participants that a fault can hit: registry, catalog service and discovery service in separate processes, from the built files; their database
+// and their registry, each behind a connection that can fail; publishers, a discovery service and a consumer played by the tests, and nodes that
+// publish signed files.
 
 export const publishedNetwork = 'a.example/retail';
 const crawledNetwork = 'b.example/nodes';
 
 export interface World {
-  /** Its own process runs the registry where every role has one process. */
+  /** Its process runs the registry if every role has one process. */
   network: TestNetwork;
   databaseLine: Line;
   /** The proxy between the services and the registry. */
@@ -28,21 +29,21 @@ export interface World {
   catalog: Role;
   discovery: Role;
   publishers: Actor[];
-  /** Publishes when a fault has ended, to find out when the first publish succeeds. */
+  /** Publishes after a fault, to find the first publish that succeeds. */
   probe: Actor;
   receiver: Receiver;
   consumer: Actor;
   nodes: Provider[];
-  /** Statuses that pass: whoever gets one sends the same message again. */
+  /** Temporary statuses: senders that get one send the same message again. */
   passing: Set<number>;
   close(): Promise<void>;
 }
 
 export interface Role {
-  /** In front of its processes, as a load balancer is. */
+  /** In front of its processes, like a load balancer. */
   line: Line;
   processes: ServiceProcess[];
-  /** In the place of one that has ended. */
+  /** Replaces a process that has ended. */
   start(index: number): Promise<void>;
 }
 
@@ -53,7 +54,7 @@ export interface WorldOptions {
   /** Processes of each role. */
   processes?: number;
   settings?: Record<string, string>;
-  /** How long the services may keep the keys of participants. */
+  /** How long the services may cache the keys of participants. */
   ttlSeconds?: number;
 }
 
@@ -120,7 +121,7 @@ export async function startWorld(options: WorldOptions = {}): Promise<World> {
   };
 }
 
-/** The address of a database at the other end of a line. */
+/** The address of a database behind a line. */
 export function through({ url }: Line, database: string): string {
   const { hostname, port } = new URL(url);
   return Object.assign(new URL(database), { hostname, port }).href;
@@ -159,7 +160,7 @@ function discoverySettings(network: TestNetwork, port: string): Record<string, s
     RATE_LIMIT_PER_SECOND: '0',
     TIME_LIMIT_MS_PER_SECOND: '0',
     BYTE_LIMIT_PER_SECOND: '0',
-    // A busy machine is no reason to turn the tests away.
+    // The tests must not be refused because the machine is busy.
     OVERLOAD_EVENT_LOOP_MS: '60000',
   };
 }

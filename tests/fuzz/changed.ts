@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { type ByteMutation, bytesSometimes, mutateBytes } from './mutate-bytes.ts';
 import { type Mutation, mutateText, mutations } from './mutate-json.ts';
 
-/** How a document is changed: what it holds (rows of a list, members of a document), then the bytes of it. */
+/** How a document is changed: first its content (rows of a list, members of a document), then its bytes. */
 export interface Changed {
   content: readonly Mutation[];
   bytes: readonly ByteMutation[];

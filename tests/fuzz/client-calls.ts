@@ -5,22 +5,22 @@ import type { Scene } from './scene.ts';
 import type { Sent } from './sink.ts';
 import { Fault } from './target.ts';
 
-// Calls of the client package that wait for a callback. A call whose callback was refused goes on waiting, and is used again.
+// Calls of the client package that wait for a callback. A call whose callback was refused keeps waiting, and is used again.
 
 export interface ClientCall {
   /** Context of the request that waits for its callback. */
   context: { messageId: string; transactionId: string };
   body: Buffer;
   authorization: string;
-  /** For the next case. */
+  /** Returns the call for the next case. */
   giveBack(): void;
-  /** The callback was accepted: waits until the call has ended, or has sent another request. */
+  /** After an accepted callback: waits until the call has ended or has sent another request. */
   goOn(): Promise<void>;
 }
 
 export type CallbackName = 'onDiscover' | 'onPublish' | 'onPull';
 
-/** How a method ended; use-client.mjs says so. */
+/** How a method ended, as use-client.mjs reports it. */
 export type ClientResult = Ended | { kind: 'unexpected'; stack: string };
 export type Ended = { kind: 'done' } | { kind: 'refused'; code: string; message: string };
 
@@ -30,7 +30,7 @@ const methods: Record<CallbackName, { method: string; path: string; args: unknow
   onPull: { method: 'pull', path: actions.pull.path, args: ['0b6b2f6e-5b86-4a43-8a3c-0b7a6a2c1f01'] },
 };
 
-/** Maximum of requests of one call, when every page names another. */
+/** The maximum number of requests of one call, if every page names another. */
 const maxPages = 20;
 
 export async function awaitedCall(scene: Scene, callback: CallbackName): Promise<ClientCall> {
@@ -74,7 +74,7 @@ export async function awaitedCall(scene: Scene, callback: CallbackName): Promise
   return callOf(sent);
 }
 
-/** Whatever it is given, the client package throws its own error alone. */
+/** For any input, the client package throws only its own error. */
 export function checkEnded(ended: ClientResult): Ended {
   if (ended.kind === 'unexpected') throw new Fault(`the client package throws: ${ended.stack}`);
   return ended;
@@ -82,7 +82,7 @@ export function checkEnded(ended: ClientResult): Ended {
 
 interface State {
   free: Record<CallbackName, ClientCall[]>;
-  /** By transactionId: who waits for the next request of a call. */
+  /** By transactionId: the functions that wait for the next request of a call. */
   requests: Map<string, (sent: Sent) => void>;
 }
 

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { type AnyTarget, type Row, runTarget } from './runner.ts';
 import type { Scene } from './scene.ts';
 
-// Cases that found a fault once. They are tried again in every run.
+// Cases that once found a fault. Every run repeats them.
 
 interface Fixture {
   target: string;

@@ -4,13 +4,13 @@ import { type Row, runTargets } from './runner.ts';
 import { openScene, type Scene } from './scene.ts';
 import { targets } from './targets.ts';
 
-// The bad input suite. FUZZ_SEED draws the same cases again, FUZZ_CASES says how many, FUZZ_TARGET names a part of a target's name.
+// The bad input suite. FUZZ_SEED repeats the cases of a seed, FUZZ_CASES is their number, FUZZ_TARGET is a part of a target's name.
 
 const seed = Number(process.env.FUZZ_SEED ?? Math.floor(Math.random() * 2 ** 31));
 const cases = Number(process.env.FUZZ_CASES ?? 50_000);
 const chosen = targets.filter(({ name }) => name.includes(process.env.FUZZ_TARGET ?? ''));
 
-/** In MB. 50,000 cases take 421 at most, in the discovery service that crawls. */
+/** In MB. 50,000 cases take at most 421, in the discovery service that crawls. */
 const bounds: MemoryBounds = { peak: 800, growth: 60 };
 
 let scene: Scene;

@@ -7,16 +7,16 @@ import { type FileFacts, hostedDocuments, hostedPaths } from '../support/hosted/
 import { type ByteMutation, mutateBytes } from './mutate-bytes.ts';
 import { type Mutation, mutate } from './mutate-json.ts';
 
-// The signed files of a node, built bottom up so that every digest fits; one of them is changed before it is signed, or after.
+// The signed files of a node, built bottom up so that every digest matches; one of them is changed before or after it is signed.
 
 export const hostedKinds = ['manifest', 'record', 'index', 'entry', 'baseline', 'change'] as const;
 export type HostedKind = (typeof hostedKinds)[number];
 
 export interface TreeCase {
   kind: HostedKind;
-  /** Before it is signed by the key of the node. */
+  /** Before the node's key signs it. */
   before: readonly Mutation[];
-  /** After that, by whoever has no key: digests that name the file stay as they were. */
+  /** Afterwards, without a key: digests that name the file stay unchanged. */
   after: readonly ByteMutation[];
   gzip: boolean;
 }
@@ -26,7 +26,7 @@ export interface HostedTree {
   files: Map<string, Buffer>;
   base: string;
   catalogId: string;
-  /** Whether the bytes of a file are others than those that its digest was made of. */
+  /** Whether the bytes of a file differ from those of its digest. */
   isTampered: boolean;
 }
 
@@ -52,7 +52,7 @@ export function buildTree(node: NodeIdentity, one: TreeCase, catalogId: string):
     const changed = (kind === one.kind ? mutate(document, one.before) : document) as Json;
     return isJsonObject(changed) ? sign(kind, changed, node.key) : changed;
   };
-  /** Writes it, and returns how others name it. */
+  /** Writes it, and returns the facts for references. */
   const write = (kind: keyof typeof hostedPaths, document: object): FileFacts => {
     const text = Buffer.from(JSON.stringify(seal(kind, document)) ?? '');
     const whole = one.gzip && kind !== 'manifest' ? gzipSync(text) : text;
@@ -68,7 +68,7 @@ export function buildTree(node: NodeIdentity, one: TreeCase, catalogId: string):
   return { files, base, catalogId, isTampered };
 }
 
-/** A text that is no Unicode has no canonical form: what holds one cannot be signed, and is served as it is. */
+/** Text that is not valid Unicode has no canonical form: a document with it cannot be signed, and is served unsigned. */
 function sign(kind: HostedKind, document: JsonObject, key: SigningKey): Json {
   try {
     const signed =

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 
-// Values that programs handle badly: edges of numbers, dates and addresses, texts that PostgreSQL or JSON cannot hold, names of JavaScript's own
-// members, patterns and paths that are costly, shapes in the wrong place.
+// Values that programs handle badly: edges of numbers, dates and addresses, texts that PostgreSQL or JSON cannot store, names of JavaScript's
+// built-in members, costly patterns and paths, shapes in the wrong place.
 
 const texts: readonly string[] = [
   ...[
@@ -157,7 +157,7 @@ const geometries: readonly object[] = [
   { type: 'point', coordinates: [0, 0] },
 ];
 
-/** As JSON text, because a literal cannot make a member of this name. */
+/** As JSON text, because a literal cannot create a member with this name. */
 const odd: readonly unknown[] = [
   JSON.parse('{"__proto__":{"id":"x"}}'),
   JSON.parse('{"constructor":{"prototype":{"id":"x"}}}'),

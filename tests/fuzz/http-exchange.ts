@@ -2,7 +2,7 @@ import { Agent, request } from 'node:http';
 import { connect } from 'node:net';
 import { takeTime } from '../support/time.ts';
 
-// Requests as a program sends them, and bytes as nobody would.
+// Requests as programs send them, and bytes as no program would.
 
 export interface HttpAnswer {
   status: number;
@@ -19,7 +19,7 @@ export interface HttpRequest {
 const agent = new Agent({ keepAlive: true, maxSockets: 64 });
 const timeoutMs = 60_000;
 
-/** Sends path and query as they are, unlike `fetch`. */
+/** Sends path and query unchanged, unlike `fetch`. */
 export function exchange(origin: string, path: string, sent: HttpRequest): Promise<HttpAnswer> {
   const { method, headers, body } = sent;
   const { hostname, port } = new URL(origin);
@@ -44,7 +44,7 @@ export function exchange(origin: string, path: string, sent: HttpRequest): Promi
     );
     asked.once('timeout', () => asked.destroy(new Error(`no answer within ${timeoutMs} ms`)));
     asked.once('error', (error: NodeJS.ErrnoException) => {
-      // The server closed a connection that was idle, at the moment at which it was used again.
+      // The server closed an idle connection at the moment of its reuse.
       if (asked.reusedSocket && error.code === 'ECONNRESET') resolve(exchange(origin, path, sent));
       else reject(error);
     });
@@ -52,10 +52,10 @@ export function exchange(origin: string, path: string, sent: HttpRequest): Promi
   });
 }
 
-/** How long after its bytes the own side is closed: a request that has no end gets one by that, and a connection that is kept open. */
+/** How long after its bytes the client closes its side: this ends unfinished requests and kept connections. */
 const patienceMs = 700;
 
-/** Whatever comes back for these bytes, until the other side closes. */
+/** All bytes that are returned until the other side closes. */
 export function exchangeRaw(origin: string, bytes: Uint8Array): Promise<Buffer> {
   const { hostname, port } = new URL(origin);
   return new Promise((resolve, reject) => {
@@ -65,7 +65,7 @@ export function exchangeRaw(origin: string, bytes: Uint8Array): Promise<Buffer> 
     socket.on('data', (chunk) => chunks.push(chunk));
     socket.once('end', () => socket.end());
     socket.once('error', (error: NodeJS.ErrnoException) => {
-      // The server may close while bytes that it does not want are still being written.
+      // The server may close while unwanted bytes are still being written.
       if (error.code !== 'ECONNRESET' && error.code !== 'EPIPE') reject(error);
     });
     socket.once('close', () => resolve(Buffer.concat(chunks)));
@@ -75,7 +75,7 @@ export function exchangeRaw(origin: string, bytes: Uint8Array): Promise<Buffer> 
   });
 }
 
-/** The answers in what came back; undefined where that is no sequence of whole answers. */
+/** The answers in these bytes; undefined if they are not a sequence of complete answers. */
 export function parseAnswers(bytes: Buffer): HttpAnswer[] | undefined {
   const answers: HttpAnswer[] = [];
   for (let rest = bytes; rest.length > 0; ) {

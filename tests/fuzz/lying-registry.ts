@@ -1,9 +1,9 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// Stands before the real registry: what is asked about a name that it was told to lie about is answered with the lie, all else by the real one.
+// A proxy in front of the real registry: it answers requests for some names with lies, and passes on all others.
 
-/** An answer, or bytes that are written to the socket as they are. */
+/** An answer, or bytes that are written to the socket unchanged. */
 export interface Lie {
   status: number;
   headers: Record<string, string>;
@@ -46,7 +46,7 @@ function tell(response: ServerResponse, { status, headers, body, raw }: Lie): vo
   try {
     response.writeHead(status, headers).end(body);
   } catch {
-    // A header that Node's own server cannot say.
+    // A header that Node's own server cannot send.
     response.destroy();
   }
 }

@@ -13,7 +13,7 @@ export interface ByteMutation {
   text: string;
 }
 
-/** Tokens that readers of JSON, HTTP, Base64 and CSV stumble over. */
+/** Tokens that parsers of JSON, HTTP, Base64 and CSV may handle wrongly. */
 const tokens: readonly string[] = [
   ...[
     '\x00',
@@ -90,7 +90,7 @@ export const byteMutations: fc.Arbitrary<ByteMutation[]> = fc.array(byteMutation
   maxLength: 4,
 });
 
-/** @param unchanged how many cases without a change come with one that has some */
+/** @param unchanged how many cases without a change there are for each with one */
 export function bytesSometimes(unchanged = 4): fc.Arbitrary<readonly ByteMutation[]> {
   return fc.oneof({ weight: unchanged, arbitrary: noBytes }, { weight: 1, arbitrary: byteMutations });
 }

@@ -7,10 +7,10 @@ export type Mutation =
   | { op: 'remove' | 'double' | 'empty' | 'wrap'; at: number }
   | { op: 'replace'; at: number; value: unknown }
   | { op: 'add' | 'rename'; at: number; name: string; value: unknown }
-  /** Puts what stands at one place also at the other. */
+  /** Copies a value to another place. */
   | { op: 'copy'; at: number; from: number };
 
-/** Anywhere, and not at the ends above all, as numbers usually are drawn. */
+/** Evenly distributed, because by default the ends are drawn most often. */
 export const place = fc.noBias(fc.integer({ min: 0, max: 2 ** 20 - 1 })).map((number) => number / 2 ** 20);
 
 const mutation: fc.Arbitrary<Mutation> = fc.oneof(
@@ -34,7 +34,7 @@ const mutation: fc.Arbitrary<Mutation> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ op: fc.constant('copy' as const), at: place, from: place }) },
 );
 
-/** Now and then none, so that valid documents come too. */
+/** Sometimes none, so that valid documents also occur. */
 export const mutations: fc.Arbitrary<Mutation[]> = fc.oneof(
   { weight: 1, arbitrary: fc.constant<Mutation[]>([]) },
   { weight: 12, arbitrary: fc.array(mutation, { minLength: 1, maxLength: 3 }) },
@@ -42,7 +42,7 @@ export const mutations: fc.Arbitrary<Mutation[]> = fc.oneof(
 
 export function mutate(document: unknown, changes: readonly Mutation[]): unknown {
   let root = structuredClone(document);
-  // Inserted values are copies: the next change may be made within one, and the hostile values are used again.
+  // Inserts copies: the next change may be inside one, and the hostile values are reused.
   for (const change of changes.map((one) => structuredClone(one))) {
     const slots = slotsOf(root);
     const slot = slots[Math.floor(change.at * slots.length)];
@@ -55,7 +55,7 @@ export function mutate(document: unknown, changes: readonly Mutation[]): unknown
   return root;
 }
 
-/** As JSON text; empty where nothing is left. */
+/** As JSON text; empty if nothing is left. */
 export function mutateText(document: unknown, changes: readonly Mutation[]): string {
   return JSON.stringify(mutate(document, changes)) ?? '';
 }
@@ -67,7 +67,7 @@ interface Slot {
 
 type Holder = Record<string | number, unknown>;
 
-/** Every member and item, from the outside inwards. */
+/** Every member and item, from the outside in. */
 function slotsOf(root: unknown): Slot[] {
   const slots: Slot[] = [];
   const waiting = [root];
@@ -107,7 +107,7 @@ function apply({ holder, name }: Slot, change: Mutation, slots: readonly Slot[])
       return void put(Array.isArray(holder) ? holder.length : change.name, change.value);
     case 'copy': {
       const source = slots[Math.floor(change.from * slots.length)];
-      // A copy, lest the document holds itself.
+      // A copy, so that the document cannot contain itself.
       return void (source && put(name, structuredClone(source.holder[source.name])));
     }
   }

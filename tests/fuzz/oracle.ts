@@ -7,13 +7,13 @@ import { parseSignatureHeader, verifySignature } from '../../src/protocol/reques
 import type { HttpAnswer } from './http-exchange.ts';
 import { accepted, Fault, type FaultKind, type Outcome } from './target.ts';
 
-// Rules for every answer: no 5xx but a 503 with a code, and every refusal is a NACK as our schema describes it.
+// Rules for every answer: no 5xx except a 503 with a code, and every refusal is a NACK that matches our schema.
 
 const ajv = createAjv({ everyFault: false });
 const isAcknowledgement = ajv.compile(Acknowledgement);
 const codes: ReadonlySet<string> = new Set(Object.keys(errorStatus));
 
-/** The 5xx that the documents name: overload, a registry that does not answer, a search that takes too long. */
+/** The documented 5xx: overload, a registry that does not answer, a search that takes too long. */
 const documented5xx: ReadonlySet<string> = new Set([
   ...['503 NET_OVERLOADED', '503 NET_DOWNSTREAM_UNAVAILABLE', '504 NET_TIMEOUT'],
 ]);
@@ -34,7 +34,7 @@ export function judgeNack(answer: HttpAnswer): Outcome {
   return code ?? '';
 }
 
-/** The status and code of a refusal, in whatever shape it comes. */
+/** The status and code of a refusal, in any shape. */
 export function checkCode(code: string | undefined, answer: HttpAnswer): void {
   const { status } = answer;
   if (code === undefined || !codes.has(code)) throw fault('a refusal has a code of the enumeration', answer);
@@ -58,7 +58,7 @@ export function parseBody(answer: HttpAnswer): unknown {
   }
 }
 
-/** An answer of a signed route is signed by the service, and names the request. With an address that is too long (431) there is no request that it could name. */
+/** An answer of a signed route is signed by the service, and names the request. If the address is too long (431), there is no request to name. */
 export function checkAnswerSignature(answer: HttpAnswer, service: SigningKey, authorization: string): void {
   const value = answer.headers.signature;
   if (value === undefined && answer.status === 431) return;
@@ -80,7 +80,7 @@ export function fault(what: string, { status, headers, body }: HttpAnswer, kind?
 
 export { accepted };
 
-/** Lines of a log that tell of a fault in the program, not of bad input. */
+/** Log lines that indicate a fault in the program, not bad input. */
 export function findBugs(lines: readonly string[]): string[] {
   return lines.filter((line) => bugPatterns.some((pattern) => pattern.test(line)));
 }
@@ -90,6 +90,6 @@ const bugPatterns = [
   /\bAssertionError\b|\bERR_[A-Z_]+\b|\bFST_ERR_/,
   /unhandled|uncaught/i,
   /"level":(50|60)\b/,
-  // PostgreSQL's own words for a statement that was given what it cannot hold.
+  // PostgreSQL's messages for values that it cannot store.
   /invalid byte sequence|unsupported Unicode escape|invalid input syntax|out of range for type|violates .* constraint/,
 ];

@@ -8,7 +8,7 @@ import { registerParticipant } from '../../src/storage/registry/participants.ts'
 export const registryName = 'subscribers.beckn.one';
 export const network = 'nfh.global/beckn-nodes';
 
-/** Besides the roles: `consumer` is `signpost listen` and the console's inbox, `client` uses the client package, all others are the suite itself. */
+/** Besides the roles: `consumer` is `signpost listen` and the console's inbox, `client` uses the client package; the suite plays all others. */
 export type ParticipantName =
   | ('catalog' | 'discovery' | 'publisher')
   | ('consumer' | 'client')

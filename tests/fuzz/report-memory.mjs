@@ -1,5 +1,5 @@
-// Loaded before a watched process (node --expose-gc --import): tells the suite, on its channel, what memory the process has once garbage is
-// collected, and the most that it had since it was asked before.
+// Loaded before a watched process (node --expose-gc --import): reports to the suite the memory of the process after garbage collection, and its
+// maximum since the last report.
 import { isMainThread } from 'node:worker_threads';
 
 const lookEveryMs = 50;

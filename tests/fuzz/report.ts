@@ -16,7 +16,7 @@ export function summarize({ target, cases, accepted, refused, seconds, faults, a
   };
 }
 
-/** Codes by what comes before their first underscore, and all else as it is. */
+/** Codes by the part before their first underscore, and all others unchanged. */
 function byClass(refused: Row['refused']): string {
   const classes = new Map<string, number>();
   for (const [code, times] of Object.entries(refused)) {
@@ -27,7 +27,7 @@ function byClass(refused: Row['refused']): string {
   return sorted.map(([name, times]) => `${name} ${times}`).join(', ');
 }
 
-/** The report when a target is done: every code, and the memory of every process. */
+/** The report after a target: every code, and the memory of every process. */
 export function describeRow({ target, cases, accepted, refused, seconds, faults, after }: Row): string {
   const memory = Object.entries(after).map(([name, { heap, peak }]) => `${name} ${heap}/${peak}`);
   return JSON.stringify({
@@ -40,11 +40,11 @@ export function describeRow({ target, cases, accepted, refused, seconds, faults,
 export interface MemoryBounds {
   /** Highest resident set at any time. */
   peak: number;
-  /** Growth of the heap between the first target and the last, with garbage collected. */
+  /** Growth of the heap between the first and the last target, after garbage collection. */
   growth: number;
 }
 
-/** Processes whose memory is not bounded. */
+/** Processes whose memory exceeds its bounds. */
 export function findGrowth(rows: readonly Row[], bounds: MemoryBounds): Found[] {
   const [first, last] = [rows[0]?.after ?? {}, rows.at(-1)?.after ?? {}];
   const found = (what: string): Found => ({ kind: 'memory', what });
@@ -60,7 +60,7 @@ export function findGrowth(rows: readonly Row[], bounds: MemoryBounds): Found[] 
   return [...high, ...grown];
 }
 
-/** Faults of the same kind once, with the shortest case. Those of all cases are written to a file. */
+/** Each kind of fault once, with the shortest case. A file gets the faults of all cases. */
 export function describeFaults(rows: readonly Pick<Row, 'target' | 'faults'>[]): string {
   const all = rows.flatMap(({ target, faults }) => faults.map((fault) => ({ target, ...fault })));
   if (all.length === 0) return '';

@@ -4,15 +4,15 @@ import { dirname, join } from 'node:path';
 import type { Scene } from './scene.ts';
 import { Fault } from './target.ts';
 
-// Commands with files of their own, in a process that runs one after the other.
+// Commands with separate files, in a process that runs them one after another.
 
 export interface CommandOutcome {
   exitCode: number;
   out: string;
   notes: string;
-  /** The sentence for the person at the terminal, where it failed. */
+  /** The error message for the user, if it failed. */
   refusal?: string;
-  /** The stack that the person would see instead. */
+  /** The stack that the user would see instead. */
   unexpected?: string;
 }
 
@@ -22,7 +22,7 @@ export interface Folder {
   write(name: string, bytes: Buffer | string): Promise<string>;
 }
 
-/** A directory for the files of one case, which is gone afterwards. */
+/** A directory for the files of one case, which is removed afterwards. */
 export async function withFolder<T>({ dataDir }: Scene, work: (folder: Folder) => Promise<T>): Promise<T> {
   const path = join(dataDir, 'cases', randomUUID());
   await mkdir(path, { recursive: true });
@@ -41,7 +41,7 @@ export async function withFolder<T>({ dataDir }: Scene, work: (folder: Folder) =
   }
 }
 
-/** Throws a Fault where a person would see a stack, or nothing at all. */
+/** Throws a Fault if the user would see a stack, or nothing at all. */
 export async function runCommand(
   { commands, settings }: Scene,
   args: readonly string[],

@@ -4,8 +4,8 @@ import type { Scene } from './scene.ts';
 import { accepted, Fault, type FaultKind, type Target } from './target.ts';
 import type { Memory } from './watched-process.ts';
 
-// Tries the cases of each target, and notes what must not happen: a Fault of a case, a process that ended or is not ready, a line in a log that
-// tells of a bug, memory that grew.
+// Tries the cases of each target, and records what must not happen: a Fault of a case, a process that ended or is not ready, a log line that
+// indicates a bug, memory growth.
 
 export interface Row {
   target: string;
@@ -23,7 +23,7 @@ export interface Row {
 export interface Found {
   kind: FaultKind;
   what: string;
-  /** Undefined for what cannot be told of one case. */
+  /** Undefined if it belongs to no single case. */
   case?: unknown;
 }
 
@@ -34,12 +34,12 @@ export interface RunOptions {
   tell?: (row: Row) => void;
 }
 
-/** Cases drawn at a time: this many are in memory. */
+/** Cases drawn at a time, and so in memory. */
 const chunk = 100;
-/** How many faults of a target are enough to know that it is broken. */
+/** Enough faults to know that a target is broken. */
 const maxFaults = 20;
 
-/** Targets have different types of cases, of which the runner knows nothing. */
+/** Targets have different types of cases, which the runner does not know. */
 export type AnyTarget = Target<never>;
 
 export async function runTargets(
@@ -56,13 +56,13 @@ export async function runTargets(
     const row = await runTarget(scene, target, drawCases(drawn, seed + hashOf(target.name), count));
     rows.push(row);
     tell?.(row);
-    // Nothing more can be learned of a process that is gone.
+    // A dead process can show nothing more.
     if (row.faults.some(({ kind }) => kind === 'crash')) break;
   }
   return rows;
 }
 
-/** The same seed draws the same cases again, those of a smaller number first. */
+/** The same seed draws the same cases, and a smaller number draws the first of them. */
 function* drawCases(cases: fc.Arbitrary<unknown>, seed: number, count: number): Generator<unknown> {
   for (let drawn = 0; drawn < count; drawn += chunk) {
     yield* fc.sample(cases, { seed: (seed + drawn) | 0, numRuns: Math.min(chunk, count - drawn) });
@@ -122,7 +122,7 @@ function note(row: Row, error: unknown, one?: unknown): void {
   row.faults.push({ kind, what, case: one });
 }
 
-/** Whether a process has ended. One of the cases that were under way did it. */
+/** Whether a process has ended. One of the running cases caused it. */
 async function noteCrashes({ processes }: Scene, underWay: ReadonlySet<unknown>, row: Row): Promise<boolean> {
   const ended = processes.filter(({ isRunning }) => !isRunning());
   const cases = [...underWay];
@@ -134,7 +134,7 @@ async function noteCrashes({ processes }: Scene, underWay: ReadonlySet<unknown>,
   return ended.length > 0;
 }
 
-/** A line that has the id of a case is a fault of that case. */
+/** A line with the id of a case is a fault of that case. */
 function readLogs(scene: Scene, tried: Map<string, unknown>, row: Row): void {
   for (const process of scene.processes) {
     for (const line of findBugs(process.takeLog())) {

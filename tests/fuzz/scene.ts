@@ -11,8 +11,8 @@ import { makeParticipants, type Participants, register, settingsOf } from './par
 import { type Sink, startSink } from './sink.ts';
 import { type Host, startCommand, startHost, startRoles, type WatchedProcess } from './watched-process.ts';
 
-// Every role in a process of its own on a fresh database, the command line and the client package likewise, and participants whose keys the suite
-// has. The services ask a registry that stands before the real one, and lies about some names.
+// Every role in a separate process on a new database, also the command line and the client package, and participants whose keys the suite has. The
+// services ask a proxy of the real registry, which lies about some names.
 
 export const roleNames = ['registry', 'catalog', 'discovery', 'publisher', 'console'] as const;
 export type RoleName = (typeof roleNames)[number];
@@ -24,26 +24,26 @@ export interface Scene {
   tokens: { trigger: string; operator: string };
   participants: Participants;
   registry: LyingRegistry;
-  /** Where callbacks, pushes and pulls of the roles come to. */
+  /** Receives callbacks, pushes and pulls of the roles. */
   sink: Sink;
-  /** The services that the client package sends its requests to. */
+  /** The services that the client package calls. */
   services: Sink;
   processes: readonly WatchedProcess[];
   /** Runs commands of the command line. */
   commands: Host;
   /** A participant that uses the client package. */
   client: Host;
-  /** For commands that talk to this network. */
+  /** For commands that use this network. */
   settings: Record<string, string>;
   dataDir: string;
-  /** The report of a role that is not ready. */
+  /** Describes a role that is not ready. */
   findUnready(): Promise<string | undefined>;
-  /** Closes something that a target has opened together with the scene. */
+  /** Closes something that a target has opened when the scene closes. */
   closing(end: () => Promise<unknown>): void;
   close(): Promise<void>;
 }
 
-/** `together`: all roles in one process, which starts sooner. */
+/** `together`: all roles in one process, which starts faster. */
 export async function openScene({ together = false } = {}): Promise<Scene> {
   const closers: (() => Promise<unknown>)[] = [];
   const closing = (end: () => Promise<unknown>) => void closers.push(end);
@@ -109,13 +109,13 @@ export async function openScene({ together = false } = {}): Promise<Scene> {
   }
 }
 
-/** Limits off: a wrong request is to be refused for its fault, not for coming too often or on a busy machine. */
+/** Limits off: a wrong request must be refused for its fault, not for its rate or a busy machine. */
 const limits: Record<string, string> = {
   ...{ ALLOW_PRIVATE_ADDRESSES: 'true', RETRY_BASE_MS: '50', OVERLOAD_EVENT_LOOP_MS: '60000' },
-  // Nobody answers there: names in bad input lead nowhere, and do so at once.
+  // Nothing listens there: names in bad input fail at once.
   DNS_SERVERS: '127.0.0.1:1',
   ...{ RATE_LIMIT_PER_SECOND: '0', TIME_LIMIT_MS_PER_SECOND: '0', BYTE_LIMIT_PER_SECOND: '0' },
-  // Caches fill with whatever is sent; small ones show sooner that something else grows.
+  // Caches fill with all input; with small ones, other growth shows sooner.
   SEARCH_CACHE_PERCENT: '1',
 };
 

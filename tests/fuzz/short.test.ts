@@ -7,7 +7,7 @@ import { accepted } from './target.ts';
 import { targets } from './targets.ts';
 import { type Host, startHost } from './watched-process.ts';
 
-// The short form of `npm run test:fuzz`: what was found before, and a few cases of each target, always the same.
+// The short form of `npm run test:fuzz`: earlier finds, and a few cases of each target, always the same.
 
 describe('bad input', () => {
   let scene: Scene;

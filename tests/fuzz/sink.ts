@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 
-// Where everything comes to that the services send to the participants of the suite. It acknowledges, unless it was told another answer.
+// Receives everything that the services send to the participants of the suite. Acknowledges unless another answer is set.
 
 export interface Sent {
   method: string;
@@ -21,7 +21,7 @@ export type Answering = (sent: Sent) => SinkAnswer | undefined;
 
 export interface Sink {
   url: string;
-  /** How what comes to a path is answered from now on; undefined acknowledges. */
+  /** Sets the answer for a path; undefined acknowledges. */
   answer(path: string, answering: Answering | undefined): void;
   stop(): Promise<void>;
 }

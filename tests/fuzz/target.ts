@@ -1,19 +1,18 @@
 import type fc from 'fast-check';
 import type { Scene } from './scene.ts';
 
-// A target of the suite: how its cases are drawn, and how one of them is tried. A case is plain JSON, so that one that found a fault becomes a
-// fixture as it is.
+// A target of the suite: how its cases are drawn, and how one is tried. A case is plain JSON, so that a case that found a fault can become a fixture.
 
 export interface Target<C = unknown> {
   name: string;
   /** Its share of all cases. */
   weight: number;
   cases: fc.Arbitrary<C> | ((scene: Scene) => Promise<fc.Arbitrary<C>>);
-  /** @param id for the header X-Request-Id, by which lines of a log are found again; throws a Fault */
+  /** @param id for the header X-Request-Id, which identifies log lines; throws a Fault */
   run(scene: Scene, one: C, id: string): Promise<Outcome>;
   /** How many at once. */
   concurrency?: number;
-  /** Checks invariants when all of its cases are done; throws a Fault. */
+  /** Checks invariants after all of its cases; throws a Fault. */
   finish?(scene: Scene): Promise<void>;
 }
 
@@ -22,10 +21,10 @@ export type Outcome = string;
 
 export const accepted: Outcome = 'accepted';
 
-/** `5xx`: an answer that says so and is not documented. `crash`: a process has ended. `memory`: a process has grown above its bound. */
+/** `5xx`: an undocumented 5xx answer. `crash`: a process has ended. `memory`: a process has grown above its bound. */
 export type FaultKind = '5xx' | 'crash' | 'memory' | 'other';
 
-/** Something that must never happen, whatever comes in. */
+/** Something that must never happen, for any input. */
 export class Fault extends Error {
   override readonly name = 'Fault';
   readonly kind: FaultKind;

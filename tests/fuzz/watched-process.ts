@@ -4,15 +4,14 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { endWithUs } from '../support/processes/child-process.ts';
 
-// Processes whose log, memory and end the suite watches: roles as `signpost serve` runs them, and hosts, which do what they are told on their
-// channel.
+// Processes whose log, memory and end the suite watches: roles as `signpost serve` runs them, and hosts, which take orders on their channel.
 
 const commandLine = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const reportMemory = new URL('./report-memory.mjs', import.meta.url).href;
 
 export interface WatchedProcess {
   name: string;
-  /** Lines of its log that it has not been asked for yet. */
+  /** New lines of its log since the last call. */
   takeLog(): string[];
   isRunning(): boolean;
   /** Exit code or signal, and the last lines of its log, once it has ended. */
@@ -23,13 +22,13 @@ export interface WatchedProcess {
 
 /** In MB. */
 export interface Memory {
-  /** Once garbage is collected. */
+  /** After garbage collection. */
   heap: number;
-  /** The highest resident set since it was asked before. */
+  /** The highest resident set since the last report. */
   peak: number;
 }
 
-/** A process that answers what it is asked, several questions at once. */
+/** A process that answers questions, several at once. */
 export interface Host extends WatchedProcess {
   ask(question: object): Promise<unknown>;
 }
@@ -38,7 +37,7 @@ export async function startRoles(roles: string, settings: Record<string, string>
   return startCommand(roles, ['serve', '--json', '--roles', roles], { OPERATIONS_PORT: '0', ...settings });
 }
 
-/** A command that stays until it is stopped. It has started when it has said something. */
+/** A command that runs until it is stopped. It counts as started after its first output. */
 export async function startCommand(
   name: string,
   args: readonly string[],
@@ -67,7 +66,7 @@ export async function startHost(
 
 function start(args: readonly string[], settings: Record<string, string>): ChildProcess {
   const child = spawn(process.execPath, ['--expose-gc', '--import', reportMemory, ...args], {
-    cwd: settings.DATA_DIR, // away from any .env file
+    cwd: settings.DATA_DIR, // so that no .env file is read
     env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', LOG_FORMAT: 'json', ...settings },
     stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
   });
@@ -82,7 +81,7 @@ function watch(name: string, child: ChildProcess): WatchedProcess {
   if (child.stderr) createInterface(child.stderr).on('line', (line) => log.push(line));
   child.stdout?.resume();
   const exited = once(child, 'exit');
-  // With everything that it has written.
+  // After all of its output.
   const closed = once(child, 'close');
   const isRunning = () => child.exitCode === null && child.signalCode === null;
   const howEnded = async () => {

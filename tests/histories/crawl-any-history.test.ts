@@ -9,8 +9,8 @@ import type { TestNetwork } from '../support/network/network.ts';
 import type { HostedAnswer, Spoiler } from '../support/network/provider.ts';
 import { type ProxiedNetwork, startBehindProxy } from '../support/network/registry-proxy.ts';
 
-// Histories that nobody thought of: a provider publishes, pauses, compacts and rotates its key, while the crawler meets old indexes, indexes
-// without the catalog, hosts and registries that are down, in any order.
+// Random histories: a provider publishes, pauses, compacts and rotates its key, while the crawler meets old indexes, indexes without the catalog, and
+// hosts and registries that are down, in any order.
 
 let proxied: ProxiedNetwork;
 let network: TestNetwork;
@@ -32,7 +32,7 @@ interface Step {
   view: 'as it is' | 'an old index' | 'an index without it' | '304' | 'no host' | 'no registry';
   from: number;
   count: number;
-  /** Which of the earlier indexes, from the first (0) to the last (1). */
+  /** Which earlier index, from the first (0) to the last (1). */
   age: number;
 }
 
@@ -65,7 +65,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   age: fc.double({ min: 0, max: 0.999, noNaN: true }),
 });
 
-/** The statement of an index of the provider about its catalog. */
+/** What an index of the provider says about its catalog. */
 interface Announced {
   entryVersion: number;
   resources: object[];

@@ -12,7 +12,7 @@ import { held } from '../support/network/discovery.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
 import type { Spoiler } from '../support/network/provider.ts';
 
-// Things that happen one after the other, each harmless by itself. After each, exactly the right content is served.
+// Sequences of events that are harmless on their own. After each, exactly the right content is served.
 
 let network: TestNetwork;
 let scene: Scene;
@@ -27,7 +27,7 @@ const limits = { compactionChanges: 3, compactionFraction: 10 };
 const subscriber = () => splitIdentity(scene.provider.identity);
 const indexUrl = () => `${scene.provider.url}/index/catalogs.index.json`;
 
-/** The entry of the catalog, as it is published now. */
+/** The catalog's currently published entry. */
 async function entry(): Promise<Body> {
   const { catalogs } = JSON.parse((await copyOf(indexUrl())).body.toString());
   return catalogs[0];
@@ -58,7 +58,7 @@ describe('after', () => {
       expect(await scene.served()).toEqual(teas(1, 11));
     });
 
-    /** Answers as a host does: 304 to who has it. */
+    /** Answers like a host: 304 to clients that have the file. */
     function whereNew(serve: Spoiler): Spoiler {
       return async (path, answer, response) => {
         const served = await serve(path, answer, response);

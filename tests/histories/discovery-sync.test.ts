@@ -13,7 +13,7 @@ import { served } from '../support/network/publish.ts';
 import { allPushed } from '../support/network/receiver.ts';
 import { until, watchFor } from '../support/time.ts';
 
-// The real discovery service facing the real catalog service: it subscribes, pulls what was there, and lives on pushes.
+// The real discovery service and the real catalog service: it subscribes, pulls existing catalogs, and then follows pushes.
 
 const retail = 'a.example/retail';
 const energy = 'b.example/energy';
@@ -24,7 +24,7 @@ let provider: Actor;
 let discovery: TestDiscovery;
 
 beforeAll(async () => {
-  // Small results go into downloads already, so that both ways are gone.
+  // A low limit turns even small results into downloads, so that the test covers both forms.
   network = await startNetwork({ settings: { ...withoutDiscovery, PULL_INLINE_LIMIT: '20kb' } });
   provider = await network.actor('provider');
   await publishCatalog(
@@ -56,7 +56,7 @@ afterAll(async () => {
   await network?.close();
 });
 
-/** Whether both sides have the same, byte for byte of meaning. */
+/** Whether both sides have the same content. */
 async function expectInStep(id: string): Promise<void> {
   await allPushed(network);
   const { resources = [], offers = [], ...head } = await served(network.database, id);
@@ -134,7 +134,7 @@ describe('in step', () => {
     const resources = ['a', 'b', 'c'].map((name) => resource(name));
     await publishCatalog(provider, { id, resources }, { visibleTo: [energy] });
     await expectInStep(id);
-    // The service changes, and tells nobody.
+    // The service changes without a push.
     const { database } = network;
     const ofCatalog = 'catalog_key = (select key from catalog.catalog where id = $1)';
     await database.query(
@@ -187,7 +187,7 @@ describe('in step', () => {
   });
 
   it('pulls everything after more than a minute of absence, and not after less', async () => {
-    // The service has something for us that it will never push.
+    // The service has a catalog for us that it will never push.
     const id = 'hidden';
     await discovery.stop();
     await network.database.query('update catalog.catalog set visible_to = $2 where id = $1', [id, [retail]]);

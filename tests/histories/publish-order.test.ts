@@ -8,7 +8,7 @@ import type { Actor } from '../support/network/actor.ts';
 import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { publish, searched } from '../support/network/publish.ts';
 
-// Publishes that come again, that follow each other, or that cannot be processed; and what is remembered of them.
+// Publishes that are repeated, that follow each other, or that cannot be processed, and the records of them.
 
 let network: TestNetwork;
 let provider: Actor;

@@ -10,7 +10,7 @@ import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { allPushed, currentCopies, startReceiver } from '../support/network/receiver.ts';
 import { takeTime } from '../support/time.ts';
 
-// Whatever goes wrong on the way, every Discovery Service ends with the latest state of exactly its catalogs.
+// Despite any fault on the way, every Discovery Service ends with the latest state of exactly its catalogs.
 
 const retail = 'a.example/retail';
 const energy = 'b.example/energy';

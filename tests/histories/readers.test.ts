@@ -15,9 +15,8 @@ import {
   type TestTree,
 } from '../support/hosted/published-tree.ts';
 
-// Whatever is done to a published tree, a reader who comes from any earlier state of it reaches exactly what is published now, and everything
-// it meets on the way verifies (self-hosted spec: Cutover rule; Versioning; Limits). One property, with the world in which it is tried: longer
-// than our other tests.
+// After any change of a published tree, a reader that starts from any earlier state of it reaches exactly what is published now, and everything on
+// the way verifies (self-hosted spec: Cutover rule; Versioning; Limits). One property, with its environment, so longer than our other tests.
 
 const cycleMs = 86_400_000;
 const catalogIds = ['https://example.org/a', 'https://example.org/b'] as const;
@@ -58,7 +57,7 @@ interface World {
   readers: Map<string, Held>[];
   /** The entries after the last step. */
   entries: Map<string, IndexEntry>;
-  /** Every file that was ever served, and when a change was superseded first. */
+  /** Every file that was ever served, and when a change was first superseded. */
   seen: Map<string, Buffer>;
   supersededAt: Map<string, Date>;
 }
@@ -182,7 +181,7 @@ async function act(world: World, one: Step): Promise<void> {
         retired.add(one.id);
       } else {
         known.isActive = one.do === 'resume';
-        // Its own word gives way to its operator's: a resumed catalog says that it is active, a paused one leaves that to its entry.
+        // The operator's action overrides the catalog's own value: a resumed catalog says that it is active, a paused one leaves that to its entry.
         if (known.catalog.isActive === false) known.catalog.isActive = known.isActive ? true : undefined;
       }
     }
@@ -260,7 +259,7 @@ async function check(world: World): Promise<void> {
   await checkFiles(world, latest.values());
 }
 
-/** An entry that says something else has a higher version. */
+/** An entry with different content has a higher version. */
 function checkVersion(before: IndexEntry | undefined, after: IndexEntry): void {
   if (before?.entryVersion === after.entryVersion) expect(after).toEqual(before);
   else expect(after.entryVersion).toBeGreaterThan(before?.entryVersion ?? 0);
@@ -272,7 +271,7 @@ function trackSuperseded({ supersededAt, now }: World, { baseline, changes }: In
   }
 }
 
-/** No path ever has two contents; superseded changes stay listed for a cycle, and on the disk for another. */
+/** No path ever has two contents; superseded changes stay listed for a cycle, and on disk for another. */
 async function checkFiles(
   { tree, seen, supersededAt, now }: World,
   catalogs: Iterable<{ entry: IndexEntry }>,

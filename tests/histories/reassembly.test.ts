@@ -26,7 +26,7 @@ import type { TestNetwork } from '../support/network/network.ts';
 import { type Directive, publish, served } from '../support/network/publish.ts';
 import { watchFor } from '../support/time.ts';
 
-// Dependents after a change of their master: the template's value wins, and the published value stays stored.
+// Dependents after a change of their master: the template's value wins, and the published value remains stored.
 
 let network: TestNetwork;
 let facilitator: Actor;
@@ -214,7 +214,7 @@ describe('a new version of a master', () => {
 });
 
 describe('a master and its dependents that are published at the same moment', () => {
-  /** Rounds in which all of them are published at once, to one of the processes each. */
+  /** In each round, all of them are published at once, each to one of the processes. */
   async function race(name: string, urls: readonly string[], rounds: number): Promise<void> {
     const template = (round: number) => coffee(`${name}-template`, { round });
     const send = (as: Actor, one: Catalog, directive: Directive, turn: number) =>

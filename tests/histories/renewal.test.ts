@@ -19,11 +19,11 @@ import { patienceMs } from '../support/patience.ts';
 import { runCommand } from '../support/processes/command.ts';
 import { until } from '../support/time.ts';
 
-// Index, manifest and Subscriber record announce when they are updated next, and are.
+// Index, manifest and Subscriber record announce their next update, and are updated by then.
 
 const manifestPath = '.well-known/dedi.index.json';
 
-/** The three of them as a crawler reads them one after the other, each verified. */
+/** Reads the three one after another like a crawler, and verifies each. */
 async function readChain({ config }: TestPublisher) {
   const { privateKey } = loadOrCreateSigningKey(config.DATA_DIR, config.identities.publisher);
   const publicKey = createPublicKey(privateKey);

@@ -7,7 +7,7 @@ import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { publish, submit } from '../support/network/publish.ts';
 import { patienceMs } from '../support/patience.ts';
 
-// One publisher that sends more than the service can work off: what it has waiting counts against its own share, and nobody else notices.
+// One publisher sends more than the service can process: its waiting work counts against its own share, and does not affect others.
 
 const shares = { rows: 10, bytes: 64 * 1024 };
 const backlogOfAll = 20;
@@ -68,7 +68,7 @@ describe('a publisher with as much waiting as its share allows', () => {
     const release = await holdLane(flooder);
     for (let count = 0; count < shares.rows; count += 1) await submit(flooder, catalog(`waiting-${count}`));
     expectOverloaded(await tryToPublish(flooder));
-    // Once told to wait, it is refused before its body is parsed.
+    // After a refusal, further requests are refused before their body is parsed.
     expectOverloaded(await flooder.send(actions.publish, {}, { raw: Buffer.from('not JSON') }));
     expect(await publish(honest, catalog('not-delayed'))).toMatchObject({ status: 'ACCEPTED' });
     for (const anyone of [honest, flooder]) {
@@ -108,7 +108,7 @@ describe('when all publishers together have too much waiting', () => {
     );
     const [first, second] = flooders as [Actor, Actor];
     const releases = await Promise.all([...flooders, flooder].map(holdLane));
-    // More than the service wants, half of its own share each: the last of them may notice.
+    // More than the service accepts, half of its own share each: the last ones may be refused.
     for (let count = 0; count < shares.rows / 2; count += 1) await Promise.all(flooders.map(tryToPublish));
     await vi.waitFor(async () => expectOverloaded(await tryToPublish(first)), {
       timeout: patienceMs,
@@ -165,7 +165,7 @@ function expectOverloaded({ status, body, headers }: Exchange): void {
   expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
 }
 
-/** Keeps what a publisher submits from being processed, as a lane whose work takes very long does; returns what ends that. */
+/** Keeps a publisher's submissions from being processed, like a lane with very long work; returns a function that ends this. */
 async function holdLane({ id }: Actor): Promise<() => Promise<void>> {
   const publisher = identityOf(id, network.config.REGISTRY_NAME);
   await network.database.query(

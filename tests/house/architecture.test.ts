@@ -5,13 +5,13 @@ import { importsIn, layers, leaves } from '../../scripts/house.mjs';
 import { countTimers, timers } from '../support/database/timers.ts';
 import { longest } from '../support/longest-first.ts';
 
-// Imports go one way, in the order of scripts/house.mjs. Longer than our other tests: all rules read the same import lines.
+// Imports go one way, in the order of scripts/house.mjs. Longer than our other tests, because all rules read the same import lines.
 
-/** Layers that take no clock, no file, no socket: what they may import from Node is pure. `node:module` loads Ajv where a schema is compiled. */
+/** Layers without clock, files or sockets: they may import only pure modules of Node. `node:module` loads Ajv where a schema is compiled. */
 const pureFolders = ['protocol', 'rules', 'import', 'demo'];
 const pureBuiltins = ['node:crypto', 'node:buffer', 'node:util', 'node:net', 'node:zlib', 'node:module'];
 
-/** The files of `search` that others may import, and the number of names; beside them, files that commands load without the engine. */
+/** The files of `search` that others may import, and the number of names; also files that commands load without the engine. */
 const searchDoor = join('search', 'port.ts');
 const searchStatus = join('search', 'status.ts');
 const maxNamesOfDoor = 25;
@@ -212,7 +212,10 @@ describe('the architecture', () => {
   });
 });
 
-/** Sources of the server that the client package may use: messages, trust and verification of published files, readers of hits, public addresses, whose callback counts, and two pure helpers. */
+/**
+ * Sources of the server that the client package may use: messages, trust and verification of published files, readers of hits, public addresses, the
+ * rule for whose callback counts, and two pure helpers.
+ */
 const sourcesOfClient = [
   /^src\/protocol\//,
   /^src\/rules\/self-hosted\//,
@@ -321,7 +324,9 @@ function importsOf(file: string): string[] {
   return importsIn(readFileSync(join(root, file), 'utf8'));
 }
 
-/** Files that are part of a circle of imports, or between two: those are left when files that import none of the others, or that none imports, are taken away. */
+/**
+ * Files that are part of an import cycle, or between two: the ones left after repeatedly removing files that import none of the others, or that none imports.
+ */
 function findCircles(graph: ReadonlyMap<string, readonly string[]>): string[] {
   const left = new Map(graph);
   for (;;) {
@@ -334,7 +339,7 @@ function findCircles(graph: ReadonlyMap<string, readonly string[]>): string[] {
   }
 }
 
-/** Files of the search engine that a file outside of it imports beside its door. */
+/** Files of the search engine that an outside file imports without using its door. */
 function reachesInto(file: string, targets: readonly string[]): string[] {
   if (roomOf(file) === 'search') return [];
   return targets.filter(
@@ -342,7 +347,7 @@ function reachesInto(file: string, targets: readonly string[]): string[] {
   );
 }
 
-/** The names that a module exports; '*' for all of another module. */
+/** The names that a module exports; '*' if it re-exports another module. */
 function exportsIn(text: string): string[] {
   const declared = /^\s*export\s+(?:async\s+)?(?:interface|type|const|let|function\*?|class)\s+(\w+)/gm;
   const listed = /^\s*export\s+(?:type\s+)?\{([^}]*)\}/gm;
@@ -356,7 +361,7 @@ function exportsIn(text: string): string[] {
 
 interface DeclaredContext {
   name: string;
-  /** Its own. */
+  /** Its own members. */
   members: number;
   /** The extended type, and the number of members picked from it. */
   extended: { of: string; picked?: number }[];
@@ -380,7 +385,7 @@ function roomOf(path: string): string {
   return path.split(sep)[0] ?? path;
 }
 
-/** Whose folder of storage a file stands in. */
+/** The owner of a file's folder in storage. */
 function ownerOf(path: string): string {
   const [, folder, ...rest] = path.split(sep);
   return rest.length > 0 && folder !== undefined ? folder : 'base';

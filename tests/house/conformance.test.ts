@@ -11,7 +11,7 @@ const rows = specification
   .filter((line) => line.startsWith('| ') && !line.startsWith('| clause'))
   .map((line) => line.split(' | ').map((cell) => cell.replace(/^\| ?| ?\|$/g, '').trim()))
   .map(([clause = '', file = '', test = '']) => ({ clause, file, test }))
-  // The checks of `signpost conform` have tables of their own, which tests/conform/conform.test.ts reads.
+  // The checks of `signpost conform` have separate tables, which tests/conform/conform.test.ts reads.
   .filter(({ file }) => file !== '' && !/^`[a-z-]+`$/.test(file));
 
 describe('CONFORMANCE.md', () => {

@@ -11,8 +11,8 @@ import { documents, isTaken, readBlocks, readSteps } from '../docs/blocks.ts';
 import { findFault, readCommands } from '../docs/commands.ts';
 import { openWorkplace, type Workplace } from '../docs/workplace.ts';
 
-// The documents without a network, which `npm run test:docs` has: every block says what is done with it, links lead somewhere, commands exist, and what only
-// reads the vectors is run.
+// The documents, as far as no network is needed (`npm run test:docs` has one): every block says how it is run, links work, commands exist, and blocks
+// that only read the vectors are run.
 
 describe('the documents', () => {
   it.each(documents)(

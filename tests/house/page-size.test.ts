@@ -6,7 +6,7 @@ import { builtFiles } from '../support/processes/embedded-process.ts';
 
 it.each([
   ['the page of the console', 500_000, (path: string) => !path.includes('docs-viewer'), 'index.html'],
-  // Other pages, and the vector tiles of MAP_TILES, are loaded when they are wanted.
+  // Other pages, and the vector tiles of MAP_TILES, are loaded on demand.
   [
     'the first load of the console',
     300_000,

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 
-// The tables of threats in SECURITY.md: threat, how it is met, test. A cell of tests has one or more of: `file` "title", or `file` "beginning of the title…".
+// The tables of threats in SECURITY.md: threat, defence, test. A cell of tests has one or more of: `file` "title", or `file` "beginning of the title…".
 
 const text = readFileSync('SECURITY.md', 'utf8');
 const threats = text.slice(text.indexOf('\n## Threats\n'), text.indexOf('\n## What is not met\n'));
@@ -37,7 +37,7 @@ describe('SECURITY.md', () => {
   });
 });
 
-/** Whether a file has a string with this text, or with this beginning: the title of a test, or the name of a case. */
+/** Whether a file has a string with this text or this beginning: the title of a test, or the name of a case. */
 function hasTitle(file: string, title: string): boolean {
   if (!/\.test\.ts$/.test(file) || !existsSync(file)) return false;
   const source = readFileSync(file, 'utf8').replaceAll("\\'", "'");

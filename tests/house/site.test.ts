@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { apiDocuments, sections } from '../../site/pages.ts';
 import { documents } from '../docs/blocks.ts';
 
-// The documentation site without building it, which `npm run test:docs` does.
+// Checks the documentation site without building it; `npm run test:docs` builds it.
 
 describe('the sidebar of the documentation site', () => {
   it('has every document of the project once', () => {

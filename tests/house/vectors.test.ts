@@ -24,8 +24,8 @@ import { keyVectors } from '../vectors/keys.ts';
 import { requestVectors } from '../vectors/requests.ts';
 import { signedFileVectors } from '../vectors/signed-files.ts';
 
-// vectors/ is for those who write their own. Here it is made anew and compared, and a receiver of ours, its key lookup included, is held against it.
-// `npx vitest run tests/house/vectors.test.ts -u` writes the files.
+// vectors/ is for authors of other implementations. Here it is generated again and compared, and checked against our receiver, including its key
+// lookup. `npx vitest run tests/house/vectors.test.ts -u` writes the files.
 
 const made = {
   'keys.json': keyVectors,
@@ -46,7 +46,7 @@ describe('the vectors', () => {
 
 const { keys } = keyVectors();
 
-/** The registry: what keys.json has, and the signer of the example that others published. */
+/** The registry: the keys of keys.json, and the signer of the example that others published. */
 async function findKey(subscriberId: string, recordId: string): Promise<KeyLookup> {
   if (subscriberId === example?.subscriberId) return usable(example.publicKey ?? '', recordId, subscriberId);
   const known = keys.filter((key) => key.subscriberId === subscriberId);

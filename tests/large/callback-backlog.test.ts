@@ -3,7 +3,7 @@ import { actions } from '../../src/protocol/actions.ts';
 import { type Discovering, startDiscovering } from '../support/network/discover.ts';
 import { until } from '../support/time.ts';
 
-// Callbacks are kept until they are delivered: a caller that takes none must not fill the disk for everybody.
+// Callbacks are kept until they are delivered: a caller that accepts none must not fill the disk.
 
 let discovering: Discovering;
 beforeAll(async () => {

@@ -34,7 +34,7 @@ describe('what was published lately', () => {
   it('is forgotten for what was published since, when together they are large', async () => {
     const memory = createContentMemory({ maxBytes: 5 * 1_048_576 });
     const content = contentOfBaseline({ version: 1, catalog: catalog('x', 1) });
-    // Each of them has two mebibytes, and takes far less room on the disk.
+    // Each takes two mebibytes, but far less on disk.
     const large = (catalogId: string) => publish(catalogId, (2 * 1_048_576) / '{"id":"r12345"},'.length);
     const entries = [await large('a'), await large('b'), await large('c')];
     for (const entry of entries) await memory.keep(tree.root, entry, { content });

@@ -30,7 +30,7 @@ function useNetwork(settings: Record<string, string>): void {
   });
   afterEach(async () => {
     await expectCounted();
-    // The node is found again if the registry still names it, but nobody answers there any more.
+    // A node that the registry still names is found again, but its host is gone.
     await network.database.query('delete from discovery.crawl_node');
     await Promise.all([facilitator.stop(), shop.stop()]);
   });
@@ -45,7 +45,7 @@ function publishMaster(bytes: number, attributes: object = {}) {
   return facilitator.publish({ message: { catalogs: [catalogOf(id, [template])], publishDirectives } });
 }
 
-/** Extends the bean so often; `others` extend nothing. */
+/** Extends the bean `count` times; `others` extend nothing. */
 function publishShop(name: string, count: number, others: object[] = [], forceBaseline = false) {
   return shop.publish({ message: shopMessage([name], count, others), forceBaseline });
 }

@@ -4,7 +4,7 @@ import { held } from '../support/network/discovery.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { type Provider, startProvider } from '../support/network/provider.ts';
 
-// Files so large that they are verified in a thread, and a crawler with less room than any of them needs.
+// Files so large that they are verified in a worker thread, and a crawler with less space than any of them needs.
 
 let network: TestNetwork;
 let providers: Provider[];

@@ -14,9 +14,9 @@ import { createTestDatabase, type TestDatabase } from '../support/database/datab
 import { patienceMs } from '../support/patience.ts';
 import { takeTime } from '../support/time.ts';
 
-// Processes keep parts of the index in memory. Here several writers change catalogs at the same time, each its own, which all stand in the same
-// lists; two processes answer. Before a commit they must find what was there, and after it, at once, what is there. One property,
-// with the world in which it is tried: longer than our other tests.
+// Processes cache parts of the index. Here several writers change catalogs at the same time, each its own, which all occur in the same lists; two
+// processes answer. Before a commit they must find the old state, and right after it the new one. One property, with its environment, so longer than
+// our other tests.
 
 const writers = 4;
 const steps = 10;
@@ -37,7 +37,7 @@ beforeAll(async () => {
   const open = () => openDatabase({ url: home.url, logger, maxConnections: writers });
   database = await open();
   threads = createThreadPool({ size: 1, logger });
-  // The deadline is not what this is about, and a busy machine is slow.
+  // The test is not about the deadline, and a busy machine is slow.
   const config = readConfig({ DISCOVER_TIMEOUT_MS: '50000' });
   const start = (opened: Database): Process => {
     const slow = slowed(opened);
@@ -54,7 +54,7 @@ afterAll(async () => {
   await home.drop();
 });
 
-/** Delays its answers, one longer than another: meanwhile others commit, and search. */
+/** Delays answers by different times: meanwhile others commit and search. */
 function slowed(opened: Database): Database {
   let answers = 0;
   const query: Database['query'] = async (...asked) => {
@@ -79,7 +79,7 @@ it('whatever several writers commit, the next search of any process finds, and n
   );
 });
 
-/** A resource, by what it can be asked for. */
+/** A resource, with the values that questions can ask for. */
 interface Item {
   isOn: boolean;
   price: number;
@@ -100,7 +100,7 @@ interface Step {
     | 'fail'
     | 'lose a connection';
   items: Item[];
-  /** Which of the questions is asked. */
+  /** The index of the question. */
   asked: number;
 }
 
@@ -131,7 +131,7 @@ const arbitraryStep: fc.Arbitrary<Step> = fc.record({
 /** The expected catalog of a writer. */
 interface Shelf {
   items: ReadonlyMap<string, Item>;
-  /** The reasons why it is not found. */
+  /** The reasons why it cannot be found. */
   hidden: readonly Step['kind'][];
 }
 
@@ -155,13 +155,13 @@ async function write(id: string, history: readonly Step[]): Promise<void> {
     if (step.kind === 'fail') await expect(work).rejects.toThrow('it fails');
     else await work;
     shelf = after;
-    // Also the search after the next one: what was on its way to the first may have come too late for that.
+    // Also the search after the next one: an invalidation may have been too late for the first.
     await check(id, shelf, step, [0, 1, 0]);
   }
 }
 
 function changed({ items: known, hidden }: Shelf, { kind }: Step, items: Shelf['items']): Shelf {
-  // Whatever comes of a catalog names its networks, and says that it is there.
+  // Any new content of a catalog names its networks, and says that it is active.
   const stillHidden = hidden.filter((by) => by !== 'move' && by !== 'withdraw');
   if (kind === 'replace') return { items, hidden: [] };
   if (kind === 'add' || kind === 'edit') return { items: new Map([...known, ...items]), hidden: stillHidden };
@@ -253,7 +253,7 @@ function filter(condition: string): Intent {
   return { filters: { type: 'jsonpath', expression: `$.catalogs[*].resources[?${condition}]` } };
 }
 
-/** Each of these processes finds of this writer's resources what there should be. */
+/** Expects each of these processes to find exactly this writer's resources. */
 async function check(id: string, shelf: Shelf, step: Step, indexes: readonly number[]): Promise<void> {
   for (const index of indexes) {
     const { intent, finds } = questions[step.asked % questions.length] as (typeof questions)[0];
@@ -285,13 +285,13 @@ async function find({ service }: Process, intent: Intent): Promise<string[]> {
   return catalogs.flatMap(({ resources = [] }) => resources.map(describe));
 }
 
-/** One of them. */
+/** Ends one of its connections. */
 async function loseConnection(lossy: Database): Promise<void> {
   const { rows } = await patiently(() => lossy.query<{ pid: number }>('select pg_backend_pid() as pid'));
   await database.query('select pg_terminate_backend($1, 1000)', [rows[0]?.pid]);
 }
 
-/** Whose connection was ended gets another one. */
+/** Retries if the connection was ended. */
 async function patiently<T>(work: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt++) {
     try {

@@ -15,8 +15,7 @@ import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { type PlayedService, playService } from '../support/network/played-service.ts';
 import { expectNobodyHeldUp, mainThreadCost, rounds } from '../support/processes/blocked.ts';
 
-// The largest geometries that are accepted, and everybody else: what is done with them keeps the process from answering for a small part of
-// the time that the same work takes in place.
+// The largest accepted geometries, and other participants: they block the process for only a small part of the time that the same work takes in place.
 
 const retail = 'net.example/retail';
 
@@ -92,7 +91,7 @@ describe('a search in a MultiPolygon of 12,500 parts', () => {
   }, 300_000);
 });
 
-/** Everything that the sender has to do is done before: what is left is to send the bytes, and to be answered 200. */
+/** Does all work of the sender in advance: only sending the bytes and the answer 200 remain. */
 function prepare(sender: Actor, action: Action, message: object): () => Promise<void> {
   const messageId = randomUUID();
   const context = {

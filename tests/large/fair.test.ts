@@ -4,7 +4,7 @@ import { actions } from '../../src/protocol/actions.ts';
 import { type Discovering, filter, startDiscovering } from '../support/network/discover.ts';
 import { until, watchFor } from '../support/time.ts';
 
-// Identities that ask at the same time: what one asks for never holds up another.
+// Identities that ask at the same time: the requests of one never delay another.
 
 let discovering: Discovering;
 beforeAll(async () => {
@@ -17,7 +17,7 @@ beforeAll(async () => {
     },
     {
       id: 'broad',
-      // An answer of them is too large to be stored together with others.
+      // Each answer is too large to be stored together with others.
       resources: Array.from({ length: 150 }, (_, index) => ({
         id: `broad-${index}`,
         text: 'x'.repeat(3_000),
@@ -38,7 +38,7 @@ it('large answers of one identity are put together one after the other, until ea
       [1, 2, 3, 4].map(() => consumer.send(actions.discover, every, { to: network.discoveryUrl })),
     );
     await until(async () => (await countStoring()) > 0);
-    // Long enough for the others to come as far.
+    // Long enough for the others to get to the same point.
     await watchFor(500);
     expect(await countStoring()).toBe(1);
   });
@@ -60,13 +60,13 @@ it('the valid filters of an identity are evaluated while the costly ones of anot
   let ended = 0;
   for (let count = 0; count < 30; count += 1) {
     const sent = attacker.send(actions.discover, costly, { to: network.discoveryUrl });
-    // Nobody waits for them: after this test the service is closed.
+    // Not awaited: the service is closed after this test.
     sent.finally(() => (ended += 1)).catch(() => undefined);
   }
-  // It looks at whole catalogs, so that a thread evaluates it.
+  // It looks at whole catalogs, so a worker thread evaluates it.
   const valid = filter("$.catalogs[?@.id == 'simple'].resources[?count($.catalogs[*].resources[*]) == 1]");
   const answers = [await discover(valid), await discover(valid), await discover(valid)];
-  // Each takes seconds: most still hold threads or wait.
+  // Each takes seconds: most of them still use threads or wait.
   expect(ended).toBeLessThan(15);
   expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
 });
@@ -82,7 +82,7 @@ it('an identity is refused nothing while the costly filters of twenty others hol
         .send(actions.discover, filter(`$.catalogs[*].resources[?count(${expression}) > 1]`), {
           to: network.discoveryUrl,
         })
-        // Nobody waits for them: after this test the service is closed.
+        // Not awaited: the service is closed after this test.
         .catch(() => undefined);
   const byThread = filter("$.catalogs[?@.id == 'simple'].resources[?count($.catalogs[*].resources[*]) == 1]");
   const byIndex = filter("$.catalogs[*].resources[?@.id == 'simple-1']");

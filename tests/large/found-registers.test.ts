@@ -10,8 +10,8 @@ import { dataFile } from '../support/catalogs/data-dir.ts';
 import { type Discovering, filter, startDiscovering } from '../support/network/discover.ts';
 import { runCommand } from '../support/processes/command.ts';
 
-// Registers of charging stations, imported and found again by discover: every connector at its place, and no other. What is in a file is counted here, by
-// other means than the import's.
+// Registers of charging stations, imported and found with discover: every connector at its place, and no other. The content of a file is counted here
+// in another way than by the import.
 
 let directory: string;
 let discovering: Discovering;

@@ -18,8 +18,7 @@ import { dataFile } from '../support/catalogs/data-dir.ts';
 import { makeTree, servedFiles, type TestTree } from '../support/hosted/published-tree.ts';
 import { runCommand } from '../support/processes/command.ts';
 
-// From a list of charging stations to signed files that verify, and again without a change. Real registers are no part of
-// the project.
+// From a list of charging stations to signed files that verify, and again without a change. Real registers are not part of the project.
 
 let directory: string;
 let tree: TestTree;
@@ -66,7 +65,7 @@ describe.skipIf(!hasRegisters)('registers of charging stations (needs the regist
         stations: 9_690,
         chargers: 23_289,
         catalogs: 1_219,
-        // Operators that are written in two ways.
+        // Operators with two spellings.
         exitCode: 2,
         // Wildenfels in Saxony, with coordinates in Bohemia.
         doubts: ['row 8709 (50.681519, 15.592092): lies outside DE, the country of the row'],
@@ -79,7 +78,7 @@ describe.skipIf(!hasRegisters)('registers of charging stations (needs the regist
         stations: 12_845,
         chargers: 14_058,
         catalogs: 48,
-        // All that the list has in Alaska.
+        // All of the list's stations in Alaska.
         doubts: [
           'row 2455 (60.494658, -151.045242), 5830 (60.547224, -145.758719), 5831 (60.545612, -145.760827): lies far from all others',
         ],
@@ -120,7 +119,7 @@ interface Made {
   catalogs: number;
   /** Reports about places that look wrong. */
   doubts?: string[];
-  /** 2 where values are lost. */
+  /** 2 if values are lost. */
   exitCode?: number;
 }
 
@@ -157,7 +156,7 @@ async function takeThrough(
   expect(await fingerprint()).toBe(published);
 }
 
-/** Every file that is served, with the digest of its bytes. */
+/** Every served file, with the digest of its bytes. */
 async function fingerprint(): Promise<string> {
   const files = await servedFiles(tree);
   return [...files].map(([path, bytes]) => `${path} ${sha256Digest(bytes)}`).join('\n');

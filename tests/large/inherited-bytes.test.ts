@@ -108,7 +108,7 @@ describe('with limits of a few kibibytes', () => {
     expect(await publishExtending(neighbour, bare('other-shop', 4), 'small')).toMatchObject({
       status: 'ACCEPTED',
     });
-    // Removing a catalog makes room.
+    // Removing a catalog frees space.
     const without = catalog('shop-1', { resources: [plain('p')] });
     await publish(provider, without, { visibleTo: [retail], updateMode: 'FULL' });
     expect(await publishExtending(provider, bare('shop-3', 4), 'small')).toMatchObject({
@@ -257,7 +257,7 @@ describe('with the limits of the settings', () => {
       expect(rows[0]?.bytes).toBeGreaterThan(1_000_000);
       await expectCounted(network);
 
-      // A new version that nothing can inherit: its dependents are looked at together.
+      // A new version that nothing can inherit: its dependents are checked together.
       await publishMaster(facilitator, catalog('templates', { resources: [template('allowed', 4_000_000)] }));
       await rebuilt(network.database);
       const { rows: looks } = await network.database.query(

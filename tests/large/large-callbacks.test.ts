@@ -17,7 +17,7 @@ import {
 } from '../support/network/signed-actions.ts';
 import { type Outgoing, type Sent, send, sendSigned } from '../support/network/signed-service.ts';
 
-// Four-line callbacks with bodies above 64 KiB (protocol decisions: what is parsed before the signature is verified).
+// Four-line callbacks with bodies above 64 KiB (protocol decisions: which parts are parsed before the signature is verified).
 
 const scanner = createLargeBodies(silentLogger());
 afterEach(closeAll);
@@ -28,7 +28,7 @@ const request = signRequest(service, Buffer.from('{}'), { now: new Date() });
 const [signature = ''] = chainValues(request);
 const findSentRequest = async (messageId: string) => (messageId === 'm-1' ? chainValues(request) : []);
 
-/** A body of many small members, which take longest to parse; the context comes last. */
+/** A body of many small members, the slowest to parse; the context comes last. */
 function largeBody(bytes: number): Buffer {
   const catalogs = `{"status":"COMPLETED","catalogs":[],"x":[${'{"a":1},'.repeat(bytes / 8 - 100)}0]}`;
   const { context } = JSON.parse(bodyOf(actions.onPull, { messageId: 'm-1' }));
@@ -44,7 +44,7 @@ describe('a large callback with a chain', () => {
       ...forged(largest),
       headers: { ...forged(largest).headers, 'content-length': String(largest.length) },
       body: undefined,
-      write: (sending) => void sending.write(largest.subarray(0, 1_000)), // the rest never comes
+      write: (sending) => void sending.write(largest.subarray(0, 1_000)), // the rest is never sent
     });
     expect([answer.status, answer.json.message?.error?.code]).toEqual([401, 'AUT_SIGNATURE_INVALID']);
   });
@@ -84,7 +84,7 @@ describe('a large callback with a chain', () => {
     });
     const parseMs = timed(() => parseJson(largest));
     const blocked: number[] = [];
-    // The least of several: a busy machine may stop this process at any time.
+    // The minimum of several: a busy machine may stop this process at any time.
     for (let attempt = 0; attempt < 4; attempt++) {
       const delay = monitorEventLoopDelay({ resolution: 5 });
       delay.enable();
@@ -114,7 +114,7 @@ async function startOnPull(callbacks: Partial<LargeCallbacks> = {}) {
   return await start(actions.onPull, { findSentRequest, largeCallbacks, limits });
 }
 
-/** By somebody who knows a keyId, and no key. */
+/** From a sender that knows a keyId, but has no key. */
 function forged(body: Buffer): Outgoing {
   const authorization = signRequest({ ...provider, privateKey: consumer.privateKey }, Buffer.from('{}'), {
     now: new Date(),

@@ -13,9 +13,9 @@ import { defaultNetwork, startNetwork, type TestNetwork } from '../support/netwo
 import { expectNobodyHeldUp, mainThreadCost, rounds } from '../support/processes/blocked.ts';
 import { until } from '../support/time.ts';
 
-// The largest publish that is allowed, and everybody else: once it is accepted, nothing that is done with it keeps the process from answering for
-// long. The others in this process, who send and receive, must not be busy meanwhile: they keep bytes as they are. The longest block is held
-// against that of merely reading and writing the same bytes in place.
+// The largest allowed publish, and other participants: once it is accepted, its processing never blocks the process for long. The senders and
+// receivers in this process must not be busy meanwhile, so they keep raw bytes. The longest block is compared with that of only parsing and writing
+// the same bytes in place.
 
 const largestBytes = 5 * 1024 * 1024;
 
@@ -24,7 +24,7 @@ let provider: Actor;
 let subscriber: Actor;
 let subscriptionId: string;
 let drain: Server;
-/** How often something came to a path. */
+/** The number of requests per path. */
 const arrived = new Map<string, number>();
 
 beforeAll(async () => {
@@ -49,9 +49,9 @@ afterAll(async () => {
   drain.close();
 });
 
-/** One resource of 400,000 members: a text, so that no large object of the test is in the way; a little less than what is allowed. */
+/** One resource of 400,000 members, a little below the limit: as text, so that the test itself holds no large object. */
 const resource = `{"id":"only","descriptor":{"name":"Only"},${Array.from({ length: 400_000 }, (_, index) => `"m${index}":1`).join()}}`;
-/** How long the event loop is blocked when that is parsed and written in place. */
+/** How long the event loop is blocked when it is parsed and written in place. */
 const inPlaceMs: number[] = [];
 
 describe('the largest publish', () => {

@@ -28,7 +28,7 @@ function requestOf(resourceCount: number): Buffer {
   return Buffer.from(JSON.stringify({ message: { catalogs: [smallCatalog('coffee', names)] } }));
 }
 
-/** Whether somebody, this process too, is writing into the tree. */
+/** Whether any process, including this one, is writing into the tree. */
 async function isLocked(): Promise<boolean> {
   try {
     const release = await acquireFileLock(placesIn(config.publisherDir).lockDirectory, 0);

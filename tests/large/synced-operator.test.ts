@@ -7,7 +7,7 @@ import { publisherSettings } from '../support/hosted/publisher.ts';
 import { expectSyncedOperator } from '../support/hosted/synced-operator.ts';
 import { runCommand } from '../support/processes/command.ts';
 
-// In small; tests/long has an operator of 20,000 EVSEs for an hour.
+// The small form; tests/long has an operator of 20,000 EVSEs for an hour.
 it('an operator whose statuses, tariffs and stations change is found as it is, without a needless version', async () => {
   await expectSyncedOperator({ stations: 500, rounds: 24, seed: 36, timeoutMs: 180_000 });
 }, 300_000);

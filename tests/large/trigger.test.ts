@@ -31,7 +31,7 @@ it('the files are served while a large catalog is being published', async () => 
       served += 1;
     }
     expect((await publishing).body).toMatchObject({ status: 'COMPLETED' });
-    // Had it been done in between, one of a few answers would have waited for all of it.
+    // If the main thread had done the work, one of only a few answers would have waited for all of it.
     expect(served).toBeGreaterThan(10);
   } finally {
     await busy.close();

@@ -16,7 +16,7 @@ import { sampleCatalog } from '../support/hosted/hosted-documents.ts';
 import { hostedNode, nextUpdate } from '../support/hosted/hosted-node.ts';
 import { takeTime } from '../support/time.ts';
 
-// Large files are verified in a thread: what comes of it is what would have come of it here.
+// Large files are verified in a worker thread, with the same result as on the main thread.
 
 const hosted = hostedNode();
 const { node } = hosted;
@@ -30,7 +30,7 @@ beforeAll(() => {
 });
 afterAll(() => aside.close());
 
-/** The registry lists the first key of the node alone; others are found when they are asked for by name. */
+/** The registry lists only the first key of the node; others are found by name. */
 const registry: Reader['registry'] = {
   findSubscriber: async () => [{ recordId: 'key-1' } as ParticipantRecord],
   findKey: async (_node, recordId) =>
@@ -69,7 +69,7 @@ function readBaseline(wire: Uint8Array, by: Reader, declared = wire) {
   return readFile(by, { ...task, reference: entry.entry.baseline ?? reference }, signal);
 }
 
-/** The result of both ways, which must be the same. */
+/** The result of both ways, which must be equal. */
 async function bothWays<T>(read: (by: Reader) => Promise<T>): Promise<T | { fault: unknown }> {
   const outcome = (by: Reader) =>
     read(by).catch(({ name, document, code, message }) => ({ fault: { name, document, code, message } }));
@@ -128,7 +128,7 @@ describe('a large file', () => {
       return delays.max;
     };
     await readBaseline(bytes, reader({ aside }));
-    // Another process that takes the processor for a moment is in the way once, not every time.
+    // Another process may delay one measurement, but not all.
     const there = [];
     for (let attempt = 0; attempt < 3; attempt += 1) there.push(await longestWait(reader({ aside })));
     expect(Math.min(...there)).toBeLessThan((await longestWait(reader())) / 3);

@@ -6,7 +6,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { compileStrictly } from '../support/processes/compile-strictly.ts';
 
-// The types of the client package for those who import it. tests/package/package.test.ts compiles a program without looking into the declarations.
+// The types of the client package for importing programs. tests/package/package.test.ts compiles a program without checking the declarations.
 
 const run = promisify(execFile);
 
@@ -20,7 +20,7 @@ describe('the types of the client package', () => {
   it('are found in the packed package', async () => {
     const packing = ['pack', '--ignore-scripts', '--workspace', 'packages/client'];
     const { stdout } = await run('npm', [...packing, '--pack-destination', directory]);
-    // Ends with 1, and run throws, where there is a problem. It is ESM alone: require() of it is none.
+    // A problem means exit code 1, so `run` throws. The package is ESM only: lack of require() is not a problem.
     const checking = ['--profile', 'esm-only', join(directory, stdout.trim())];
     expect((await run('node_modules/.bin/attw', checking)).stderr).toBe('');
   });

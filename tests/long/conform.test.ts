@@ -5,7 +5,7 @@ import { type ConformScene, crawling, startConformScene } from '../support/confo
 import { crawlFaults } from '../support/conform/crawl-faults.ts';
 import { discoveryFaults } from '../support/conform/discovery-faults.ts';
 
-// Every planted fault alone: `signpost conform` fails the check that is there for it, and no other.
+// Plants each fault alone: `signpost conform` fails its check, and no other.
 
 describe('signpost conform', () => {
   let scene: ConformScene;
@@ -20,7 +20,7 @@ describe('signpost conform', () => {
   ];
 
   it.each(planted)('finds in a $role service: $check, $what', async ({ role, ...fault }) => {
-    // Long enough for whatever comes; where a callback is dropped, the whole of it is waited for.
+    // Long enough for all callbacks; the whole time passes if a callback is dropped.
     const { failed, actual } = await scene.check(role, [fault], ['--wait', '10']);
     expect({ failed, actual }).toMatchObject({ failed: [fault.check] });
   });

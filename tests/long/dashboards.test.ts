@@ -38,7 +38,7 @@ it.skipIf(!hasCommand('prometheus'))(
       const empty = queries.filter(({ place, expression }) => !found.has(place + expression));
       console.log(`${queries.length} queries, ${[...found.values()].reduce((a, b) => a + b, 0)} series`);
       expect(empty).toEqual([]);
-      // An alert that does not fire is empty, and rightly so: Prometheus must be able to evaluate it.
+      // An alert that does not fire has an empty result: Prometheus only has to be able to evaluate it.
       for (const alert of readAlerts()) await prometheus.ask(alert);
     } finally {
       await prometheus?.stop();
@@ -49,7 +49,7 @@ it.skipIf(!hasCommand('prometheus'))(
   },
 );
 
-/** Searches that find something and nothing, and enough at a time that connections are waited for. */
+/** Searches with and without results, and enough at a time that some wait for connections. */
 async function makeTraffic(dataDir: string, settings: Record<string, string>, address: string) {
   for (const text of ['coffee', 'charger', 'nothing of this'])
     await startCommand(['discover', text, '--json'], dataDir, settings).ended;
@@ -65,7 +65,7 @@ async function startPrometheus(target: string) {
     rule_files: [resolve(alertRules)],
     scrape_configs: [{ job_name: 'signpost', static_configs: [{ targets: [target] }] }],
   };
-  // JSON is YAML.
+  // JSON is also YAML.
   await writeFile(join(directory, 'prometheus.yml'), JSON.stringify(config));
   const port = await freePort();
   const child = spawn(
@@ -85,7 +85,7 @@ async function startPrometheus(target: string) {
     60_000,
   );
   return {
-    /** How many series it finds whose value is a number. */
+    /** The number of resulting series with a numeric value. */
     async ask({ expression }: Query): Promise<number> {
       const query = expression.replaceAll('$__rate_interval', '30s');
       const response = await fetch(`${url}/api/v1/query?${new URLSearchParams({ query })}`);

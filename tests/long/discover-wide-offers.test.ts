@@ -9,12 +9,12 @@ import { type PlayedService, playService } from '../support/network/played-servi
 import { watchMainThread } from '../support/processes/main-thread.ts';
 import { type CountedSearches, countSearches } from '../support/search/counted-searches.ts';
 
-// Offers on all resources of a provider, so many that their pairs with the resources would fill the memory. Whoever asks gets an answer, and nobody
-// else waits for it. Everything runs in one process here, the tests as well: the event loop that they watch is also that of the service.
+// Offers on all resources of a provider, so many that their pairs with the resources would fill the memory. Every consumer gets an answer, and none
+// delays the others. Services and tests run in one process here: the watched event loop is also the service's.
 
 /**
- * Pairs of offers and resources block the event loop for a minute. A machine that is busy with something else stops this process for seconds, so
- * tighter bounds belong into the attack tests.
+ * The pairs of offers and resources would block the event loop for a minute. A busy machine may stop this process for seconds, so tighter bounds
+ * belong in the attack tests.
  */
 const longestBlockMs = 5_000;
 /** A push of four megabytes is also written, signed, read and checked here, and an answer of eight is rendered, stored, sent and read. */
@@ -62,10 +62,7 @@ const searches = many(40, (index) => ({
   limit: 5,
 }));
 
-/**
- * Searches of others find what they found before, and ask PostgreSQL for as much: once more when something was published, to learn of it, and
- * then no more.
- */
+/** Searches of others find the same as before with the same number of statements, except for the first one after a publish, which reads the changes. */
 async function expectAsBefore(published: readonly Catalog[]): Promise<void> {
   await counted.find(searches);
   const before = await counted.find(searches);
@@ -73,7 +70,7 @@ async function expectAsBefore(published: readonly Catalog[]): Promise<void> {
   expect((await counted.find(searches)).found).toEqual(before.found);
   const after = await counted.find(searches);
   expect(after.found).toEqual(before.found);
-  // Offers with a word are few, so reading what they cover takes one more statement.
+  // Few offers have the word, so reading their resources takes one more statement.
   expect(after.asked.statements).toBeLessThanOrEqual(before.asked.statements + 2);
   expect(after.asked.characters).toBeLessThan(before.asked.characters * 1.2);
 }
@@ -84,7 +81,7 @@ describe('2,000 offers on 2,000 resources', () => {
     const resources = many(2_000, (index) => ({ id: `m${index}`, descriptor: { name: 'Thing' } }));
     const offers = many(2_000, (index) => ({ id: `mo${index}`, descriptor: { name: 'Offer' } }));
     await expectAsBefore([catalog('mid', resources, offers)]);
-    // "offer" is close to "coffee", but typing errors are forgiven only in words that the index does not have.
+    // "offer" is similar to "coffee", but typing errors are allowed only in words that the index does not have.
     const { message } = await find({ intent: { textSearch: 'coffee' }, limit: 1_000 });
     const coffees = shops.flatMap(({ resources = [] }) =>
       resources.filter(({ descriptor }) => descriptor?.name?.startsWith('coffee')),
@@ -138,7 +135,7 @@ describe('120 resources in each of 10 catalogs of one owner, and in each 60 offe
   it('are listed with all 600 offers, in as few answers as they fit into', async () => {
     for (const each of catalogs) await push(each);
     const found: string[] = [];
-    // 72,000 pairs in each catalog, and 5.5 MB of offers, which are listed once: an answer has room for the offers of one catalog.
+    // 72,000 pairs in each catalog, and 5.5 MB of offers, listed once: an answer has room for the offers of one catalog.
     while (found.length < 240) {
       const { message } = await findWatched(
         { intent: { textSearch: 'sprocket' }, limit: 240, offset: found.length },
@@ -211,7 +208,7 @@ describe('20 catalogs of one provider with 30,000 offers on all their resources'
     expect(byOffer.message.pagination).toMatchObject({ total: 1 });
     for (const message of [{ intent: { textSearch: 'fragment' } }]) {
       const ids: string[] = [];
-      // More than 8 MiB in all: an answer ends between two resources, and its limit says where to go on.
+      // More than 8 MiB in total: an answer ends between two resources, and its limit says where to continue.
       while (ids.length < 20) {
         const found = await findWatched({ ...message, limit: 20, offset: ids.length }, longestLargeBlockMs);
         expect(found.message.pagination).toMatchObject({ total: 20, offset: ids.length });
@@ -223,7 +220,7 @@ describe('20 catalogs of one provider with 30,000 offers on all their resources'
   });
 });
 
-/** The answer is made before it is acknowledged; afterwards this test reads it, which takes long as well. */
+/** The answer is made before the acknowledgement; afterwards this test reads it, which also takes long. */
 async function findWatched(message: object, longestMs = longestBlockMs): Promise<Body> {
   const { result, blockedMs, grownBytes } = await watchMainThread(() => ask(message));
   expect(blockedMs).toBeLessThan(longestMs);

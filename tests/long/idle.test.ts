@@ -10,15 +10,15 @@ import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { makeDataDir } from '../support/processes/up-process.ts';
 import { until } from '../support/time.ts';
 
-// The cost of idle processes must not depend on the number of catalogs. All roles run on 100,000 catalogs, PostgreSQL logs the plan of every statement, and
-// a statement of every timer has to be seen (support/timers.ts).
+// The cost of idle processes must not depend on the number of catalogs. All roles run on 100,000 catalogs, PostgreSQL logs the plan of every
+// statement, and a statement of every timer must occur (support/timers.ts).
 
 /** Rows of a large table. */
 const largeRows = 10_000;
-/** Maximum of rows read by a step of the compaction. No other statement comes near. */
+/** The maximum of rows that a step of the compaction reads. All other statements read far fewer. */
 const mostRead = 20_000;
 
-/** Statements of a start: they bring what is stored in line with the settings of the process. */
+/** Statements at the start: they adapt stored rows to the settings of the process. */
 const atStart =
   /^update discovery.crawl_node as node set (named|configured_url)|^select id, schema_types .* from catalog.subscription/;
 
@@ -44,19 +44,19 @@ describe('roles with 100,000 catalogs and nothing to do', () => {
     });
     network = await startNetwork({
       database: { url: server.url, drop: async () => undefined },
-      // A service that crawls nobody would forget all nodes. Nothing listens at this address.
+      // A service without nodes to crawl would forget all nodes. Nothing listens at this address.
       settings: { ROLES: 'all', DISCOVERY_NODES: '["http://127.0.0.1:9"]' },
     });
     admin = new pg.Client(server.url);
     await admin.connect();
     await network.restart(async () => {
       await fillTables(admin);
-      // Work that the first start has just done is due again.
+      // Makes the work of the first start due again.
       await admin.query(
         `update work.housekeeping set due_at = now(); delete from console.minute where process = ''`,
       );
       log = openPlanLog(join(home.dataDir, 'postgres', 'server.log'));
-      // For the connections that are opened from now on.
+      // For all new connections.
       await admin.query(`alter database ${admin.database} set auto_explain.log_min_duration = 0`);
     });
   });
@@ -126,7 +126,7 @@ interface PlanNode {
 /** The statements that the server has logged since this was opened. */
 interface PlanLog {
   all: Statement[];
-  /** Statements that were not read before. */
+  /** New statements since the last call. */
   read(): Statement[];
   close(): void;
 }
@@ -134,7 +134,7 @@ interface PlanLog {
 function openPlanLog(file: string): PlanLog {
   const descriptor = openSync(file, 'r');
   let offset = fstatSync(descriptor).size;
-  /** A message of which the end has not been written yet. */
+  /** A message whose end has not been written yet. */
   let begun = '';
   const all: Statement[] = [];
   return {
@@ -156,14 +156,14 @@ function openPlanLog(file: string): PlanLog {
   };
 }
 
-/** In words, one for each scan that reads a large table, or as many rows as a large table has. */
+/** As sentences, one for each scan that reads a large table, or as many rows as a large table has. */
 function faultsOf({ text, plan }: Statement, large: ReadonlySet<string>): string[] {
   const faults: string[] = [];
   const visit = (node: PlanNode, parent?: PlanNode) => {
     const table = `${node.Schema}.${node['Relation Name']}`;
     const { 'Rows Removed by Filter': filtered = 0, 'Rows Removed by Index Recheck': rechecked = 0 } = node;
     const read = (node['Actual Rows'] + filtered + rechecked) * node['Actual Loops'];
-    // Below a limit, and without a filter, it ends after as many rows.
+    // Below a limit, and without a filter, it stops after that many rows.
     const isBounded = node['Actual Loops'] === 0 || (parent?.['Node Type'] === 'Limit' && !node.Filter);
     const isWhole = node['Node Type'] === 'Seq Scan' && large.has(table) && !isBounded;
     if (/ Scan$/.test(node['Node Type']) && (isWhole || read > mostRead))

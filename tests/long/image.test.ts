@@ -7,8 +7,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createEmptyDatabase, type TestDatabase } from '../support/database/database.ts';
 import { freePorts, startCommand, type UpProcess } from '../support/processes/up-process.ts';
 
-// The steps of deploy/Dockerfile, without Docker: what the build is given, in an empty directory; its script; what the image then does. It installs
-// from the registry of npm that is configured, as the build of an image does.
+// The steps of deploy/Dockerfile, without Docker: the build context in an empty directory, the build script, and then the commands of the image. It
+// installs from the configured npm registry, like the build of an image.
 
 const run = promisify(execFile);
 
@@ -87,7 +87,7 @@ describe('the image', () => {
   });
 });
 
-/** The files of the repository that deploy/Dockerfile.dockerignore leaves to the build. */
+/** The files of the repository that deploy/Dockerfile.dockerignore does not exclude from the build. */
 async function copyContext(directory: string): Promise<void> {
   const ignored = (await readFile('deploy/Dockerfile.dockerignore', 'utf8'))
     .split('\n')

@@ -8,8 +8,9 @@ import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { type PlayedService, playService } from '../support/network/played-service.ts';
 import { makeDataDir } from '../support/processes/up-process.ts';
 
-// Others decide how many catalogs there are: a network may leave the settings with all of its catalogs, and a service may push or withdraw any number at once. PostgreSQL has room for some
-// thousand locks of all transactions together, so no transaction may lock everything that it changes. This server has room for some 2,400.
+// Other participants decide how many catalogs there are: the settings may drop a network with all of its catalogs, and a service may push or withdraw
+// any number at once. PostgreSQL has room for some thousand locks of all transactions together, so no transaction may lock everything that it
+// changes. This server has room for some 2,400.
 
 const crawledCatalogs = 100_000;
 const pushedCatalogs = 3_000;

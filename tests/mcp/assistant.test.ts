@@ -9,8 +9,8 @@ import type { Body } from '../support/network/actor.ts';
 import { type McpProcess, startMcp } from '../support/processes/mcp-process.ts';
 import { freePorts, makeDataDir, startUp, type UpProcess } from '../support/processes/up-process.ts';
 
-// An assistant with a fixed plan, on the demo network that `signpost up` starts: what it is asked, what it calls, and whether a program that shares no code
-// with the server agrees with what it was told.
+// An assistant with a fixed plan, on the demo network of `signpost up`: the user's question, the assistant's calls, and a check of the answers by a
+// program that shares no code with the server.
 
 const run = promisify(execFile);
 const hasPython = await run('python3', ['-c', 'import cryptography']).then(

@@ -15,8 +15,8 @@ import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { consumerSettings } from '../support/processes/mcp-process.ts';
 import { commandLine, startCommand, type UpProcess } from '../support/processes/up-process.ts';
 
-// The public conformance suite of the Model Context Protocol against `signpost mcp`, on the loopback interface. All scenarios are run: one that does not
-// apply has its reason here, and the suite fails as well where such a one passes, so the list stays true.
+// The public conformance suite of the Model Context Protocol against `signpost mcp`, on the loopback interface. All scenarios run; those that do not
+// apply are listed here with the reason. The suite also fails if one of these passes, so the list stays correct.
 
 const fixtures = 'it calls a tool, prompt or resource of a server that was written for the suite';
 const notAnnounced = 'the server does not announce this capability';
@@ -100,7 +100,7 @@ async function runSuite(url: string, expected: Record<string, string>): Promise<
   return stdout;
 }
 
-/** Scenarios in which something was checked, and nothing failed; a warning is no check. */
+/** Scenarios with at least one check and no failure; a warning does not count as a check. */
 const passed = (said: string) =>
   [...said.matchAll(/^✓ ([\w-]+): [1-9]\d* passed, 0 failed/gm)].map(([, name]) => name);
 
@@ -132,7 +132,7 @@ describe('the conformance suite', () => {
   });
 });
 
-/** The suite speaks HTTP alone: each of its sessions becomes a process, and every message is passed on as it is. */
+/** The suite only speaks HTTP: each of its sessions becomes a process, and all messages are passed on unchanged. */
 async function startBridge(): Promise<{ url: string; close(): Promise<void> }> {
   const sessions = new Map<string, StreamableHTTPServerTransport>();
   const children: StdioClientTransport[] = [];

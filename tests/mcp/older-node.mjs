@@ -1,6 +1,7 @@
 import { register } from 'node:module';
 
-// Given to node by --import, it lets the conformance suite run on Node 20: the suite imports `globSync` of `fs`, which Node 22 has, and calls it for clients alone.
+// With node --import, lets the conformance suite run on Node 20: the suite imports `globSync` of `fs`, which exists since Node 22, but calls it only
+// for clients.
 
 const withGlob = "export * from 'node:fs'; export const globSync = () => [];";
 const hooks = `

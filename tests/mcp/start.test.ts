@@ -19,7 +19,7 @@ import { runCommand } from '../support/processes/command.ts';
 import { callTool, consumerSettings, startMcp } from '../support/processes/mcp-process.ts';
 import { commandLine, startCommand } from '../support/processes/up-process.ts';
 
-// How `signpost mcp` starts: what it checks first, where it listens, and what it says when no answer can arrive.
+// The start of `signpost mcp`: its checks, its address, and its message when no answer can arrive.
 
 let network: TestNetwork;
 let settings: Record<string, string>;
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => network?.close());
 
-/** A consumer that the registry knows by this address. */
+/** A consumer that is registered with this address. */
 async function registerConsumer(name: string, url: string | undefined): Promise<Record<string, string>> {
   const id = `${name}.signpost.test`;
   const key = loadOrCreateSigningKey(network.config.DATA_DIR, { id, keyId: 'key-1' });
@@ -43,7 +43,7 @@ async function registerConsumer(name: string, url: string | undefined): Promise<
 
 describe('signpost mcp', () => {
   it.each<[string, Record<string, string>, string]>([
-    ['the registry cannot be asked', { REGISTRY_URL: 'http://127.0.0.1:9/dedi' }, 'cannot be asked'],
+    ['the registry cannot be queried', { REGISTRY_URL: 'http://127.0.0.1:9/dedi' }, 'cannot be queried'],
     ['there is no key', { CONSUMER_ID: 'nobody.signpost.test' }, 'There is no key'],
     [
       'the registry has another key',
@@ -160,7 +160,7 @@ describe('signpost mcp', () => {
     );
     const said = await process.saying('tokenFile');
     const { url: at, tokenFile } = JSON.parse(said.split('\n').find((line) => line.startsWith('{')) ?? '');
-    // As a proxy of this machine sends it that adds no header.
+    // Like a local proxy that adds no header.
     const ping = (headers: Record<string, string>) =>
       fetch(at, {
         method: 'POST',

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, it } from 'vitest';
 import { holdAgainstTheBook } from '../support/search/by-the-book.ts';
 import { type Cluster, obstacle, openSearchSettings, startCluster } from '../support/search/open-search.ts';
 
-/** Always the same indexes and questions, but in the long form (npm run test:long): those of tests/search/by-the-book.test.ts. */
+/** The indexes and questions are those of tests/search/by-the-book.test.ts, always the same except in the long form (npm run test:long). */
 const seed = process.env.NEW_CASES ? undefined : 20_261_115;
 
 describe.skipIf(obstacle)(

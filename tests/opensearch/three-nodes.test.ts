@@ -14,7 +14,7 @@ import {
 import { takeTime, until } from '../support/time.ts';
 import { arbitraryQuestion, sampleIndex } from '../support/values/arbitrary-index.ts';
 
-/** Changes all the time, and no question can find it. */
+/** Changes all the time, but matches no question. */
 const changing = (n: number): KnownCatalog => ({
   ...{ owner: 'three.example/reg', networkIds: [], type: 'REGULAR' },
   catalog: {
@@ -24,10 +24,10 @@ const changing = (n: number): KnownCatalog => ({
 });
 const index = [...sampleIndex(), changing(0)];
 const questions = fc.sample(arbitraryQuestion, { seed: 20_261_116, numRuns: 12 });
-/** The lag must be under its limit again by then. */
+/** By then, the lag must be below its limit again. */
 const recoveredWithinMs = 30_000;
 const promisedMs = 2_000;
-/** Searches and pushes go on for so long after the kill. */
+/** Searches and pushes continue for this time after the kill. */
 const noticedMs = 5_000;
 
 describe.skipIf(obstacle)(`three nodes of OpenSearch (needs Java 17 and Maven)`, () => {
@@ -72,7 +72,7 @@ describe.skipIf(obstacle)(`three nodes of OpenSearch (needs Java 17 and Maven)`,
 
 type Fed = Awaited<ReturnType<typeof startFedSearch>>;
 
-/** Each answer must be that of the plain evaluation, or a 503. */
+/** Each answer must equal the plain evaluation, or be a 503. */
 async function searchOn(
   service: Fed['service'],
   signal: AbortSignal,

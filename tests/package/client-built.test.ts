@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import * as source from '../../packages/client/src/index.ts';
 import { catalog, plain } from '../support/catalogs/sample-catalogs.ts';
 
-// The built client has validators that were compiled when it was built. They find what those of the server find, to the letter.
+// The built client has validators that were compiled at build time. They report exactly the same faults as the server's.
 
 const built: typeof source = await import(resolve('packages/client/dist/index.js'));
 

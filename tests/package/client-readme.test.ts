@@ -12,7 +12,7 @@ import { startDiscovery, type TestDiscovery } from '../support/network/discovery
 import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { until } from '../support/time.ts';
 
-// Every example of the client's README, as it stands there, run by Node with the built package against a real network. Only addresses are exchanged.
+// Every example of the client's README, unchanged except for addresses, run by Node with the built package against a real network.
 
 const run = promisify(execFile);
 

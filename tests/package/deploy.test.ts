@@ -26,7 +26,7 @@ afterEach(async () => {
 });
 
 describe('the files of deploy', () => {
-  /** Variables of others: of PostgreSQL's image, of Node, of our compose file and proxies. */
+  /** Variables of other programs: of PostgreSQL's image, of Node, of our compose file and proxies. */
   const ofOthers =
     /^(?:POSTGRES_\w+|NODE_ENV|NODE_IMAGE|DATABASE_PASSWORD|BACKUP_DAYS|HEALTH_PORT|(?:CATALOG|DISCOVERY|PUBLISHER)_(?:SITE|UPSTREAM))$/;
 
@@ -74,7 +74,7 @@ describe('the files of deploy', () => {
     for (const role of ['catalog', 'discovery', 'console'])
       expect(services[role].depends_on).toEqual({ migrate: { condition: 'service_completed_successfully' } });
     expect(services.migrate.depends_on).toEqual({ database: { condition: 'service_healthy' } });
-    // The address of the proxy is the one that the roles trust.
+    // The roles trust the address of the proxy.
     expect(services.catalog.environment.TRUSTED_PROXIES).toBe(services.proxy.networks.inside.ipv4_address);
   });
 });
@@ -132,7 +132,7 @@ describe('the Dockerfile', () => {
     expect(ofKind('RUN')[0]).toMatch(/ sh deploy\/image\/build\.sh \/image$/);
     expect(ofKind('USER')).toEqual(['USER 1000:1000']);
     expect(steps.at(-2)).toBe('CMD ["serve"]');
-    // The files that the final stage names are where the script puts them.
+    // The script puts files where the final stage expects them.
     for (const [, file = ''] of text.matchAll(/\/opt\/signpost\/(deploy\/[\w./]+)/g))
       expect(await readFile(file, 'utf8')).not.toBe('');
   });
@@ -168,7 +168,7 @@ describe.skipIf(!hasCommand('caddy'))('the files of Caddy (needs caddy)', () => 
 describe.skipIf(!hasCommand('systemd-analyze'))('the units (needs systemd-analyze)', () => {
   const units = ['signpost@.service', 'signpost-refresh.service', 'signpost-refresh.timer'];
 
-  /** A root with what the units need: systemd looks whether their program is there. */
+  /** A root directory with everything that the units need: systemd checks that their program exists. */
   async function makeRoot(): Promise<string> {
     const root = await mkdtemp(join(tmpdir(), 'signpost-units-'));
     atEnd.push(() => rm(root, { recursive: true }));

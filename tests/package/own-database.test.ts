@@ -18,7 +18,7 @@ describe('package-lock.json', async () => {
   const { packages } = JSON.parse(await readFile('package-lock.json', 'utf8'));
   const installed = Object.entries<Locked>(packages).filter(([, { dev }]) => !dev);
 
-  // pg-cloudflare is of pg, which loads it on Cloudflare alone.
+  // pg-cloudflare belongs to pg, which loads it only on Cloudflare.
   it('has the embedded PostgreSQL as optional, and nothing else that runs', () => {
     const optional = installed.filter(([, locked]) => locked.optional).map(([path]) => path);
     expect(

@@ -15,8 +15,8 @@ import { type InstalledProject, installPackages } from '../support/processes/ins
 import { startCommand, startUp, type UpProcess } from '../support/processes/up-process.ts';
 import { until } from '../support/time.ts';
 
-// The packages as somebody installs them: what README.md says of the installed package (`npx signpost up`) is done here, and every way through the
-// services is walked once. All tests but this one and tests/ways/operations/packed.test.ts run the sources, or the built files beside them.
+// The packages as users install them: runs the README's steps for the installed package (`npx signpost up`), and walks every way through the services
+// once. All other tests except tests/ways/operations/packed.test.ts run the sources, or the built files beside them.
 
 const run = promisify(execFile);
 
@@ -25,7 +25,7 @@ describe('the packed packages', { retry: 0 }, () => {
   let up: UpProcess | undefined;
   /** In another terminal, in the same folder. */
   const type: InstalledProject['type'] = (...line) => project.type(...line);
-  /** As npx does it, which takes half a second more. */
+  /** Like npx, which takes half a second more. */
   const signpost: typeof type = (args, settings) => type(`node_modules/.bin/signpost ${args}`, settings);
 
   beforeAll(async () => {
@@ -240,7 +240,7 @@ describe('the packed packages', { retry: 0 }, () => {
     );
     expect(JSON.parse(published)).toMatchObject([{ catalogId: 'python-tea', status: 'ACCEPTED' }]);
     const search = `${program} discover lapsang --to http://127.0.0.1:${DISCOVERY_PORT} ${identity}`;
-    // The push to the discovery service is on its way; until then nothing is found, which ends with 1.
+    // The push to the discovery service is on its way; until then, the search finds nothing and exits with 1.
     const found = await until(() => type(search).catch(() => undefined), 'the tea to be found');
     expect(found).toBe('Tea shop: Lapsang Souchong\n');
   });
@@ -248,7 +248,7 @@ describe('the packed packages', { retry: 0 }, () => {
   const put = (name: string, content: object) =>
     writeFile(join(project.directory, name), JSON.stringify(content));
 
-  /** As a consumer finds it at the discovery service of this port. */
+  /** A consumer's search at the discovery service on this port. */
   async function untilFound(words: readonly string[], port: string, service?: UpProcess): Promise<void> {
     for (const word of words) {
       const search = `discover ${word} --to http://127.0.0.1:${port}`;
@@ -259,7 +259,7 @@ describe('the packed packages', { retry: 0 }, () => {
     }
   }
 
-  /** The installed command line, started in the folder. */
+  /** Runs the installed command line in the folder. */
   function inProject() {
     return { command: join(project.directory, 'node_modules/.bin/signpost'), cwd: project.directory };
   }
@@ -279,7 +279,7 @@ function teas(catalogId: string, name: string, count: number): object {
   };
 }
 
-/** Where the system has no PostgreSQL. */
+/** If the system has no PostgreSQL. */
 async function startOnTestServer() {
   const { url, drop } = await createTestDatabase();
   return { create: async () => url, close: drop };

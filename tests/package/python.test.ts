@@ -11,7 +11,7 @@ import { startDiscovery, type TestDiscovery, withoutDiscovery } from '../support
 import { defaultNetwork, startNetwork, type TestNetwork } from '../support/network/network.ts';
 import { until } from '../support/time.ts';
 
-// examples/python against a running network: registry, catalog service and discovery service, over HTTP. The vectors are tests/house/guides.test.ts's.
+// examples/python against a running network: registry, catalog service and discovery service, over HTTP. tests/house/guides.test.ts covers the vectors.
 
 const run = promisify(execFile);
 const module = 'examples/python/signpost.py';

@@ -7,7 +7,7 @@ import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 
-// The release script, in a small project with a repository of its own.
+// The release script, in a small project with a separate repository.
 
 const run = promisify(execFile);
 const script = resolve('scripts/release.mjs');

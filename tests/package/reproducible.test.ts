@@ -20,7 +20,7 @@ it('two clean clones make the same packages and the same SBOM, byte by byte', as
   expect(other).toBe(one);
 });
 
-/** The checksums of what a clone of the last commit releases. Its dependencies are those that are installed here, as hard links. */
+/** The checksums of a release from a clone of the last commit. Its dependencies are hard links to the ones installed here. */
 async function makeRelease(name: string): Promise<string> {
   const [clone, output] = [join(home, name), join(home, `${name} released`)];
   await run('git', ['clone', '--quiet', '.', clone]);

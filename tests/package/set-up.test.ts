@@ -7,7 +7,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import config from '../../vitest.config.ts';
 import build from '../support/fresh-build.ts';
 
-// The first step of `npm start`, `npm test` and others in a fresh clone: the script itself, in a small project that needs nothing from a registry.
+// The first step of `npm start`, `npm test` and others in a new clone: the script itself, in a small project that needs no registry.
 
 const run = promisify(execFile);
 const builders = { typescript: 'file:packages/typescript', vite: 'file:packages/vite' };

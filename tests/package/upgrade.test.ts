@@ -13,8 +13,8 @@ import { createEmptyDatabase, type TestDatabase } from '../support/database/data
 import { findInstalledPostgres, startInstalledPostgres } from '../support/database/installed-postgres.ts';
 import { resourceIds, startDiscovering } from '../support/network/discover.ts';
 
-// Databases of releases, upgraded to this version: each dump in tests/fixtures/releases, and one that the release script makes of this version, which
-// gets a migration that there is not yet.
+// Databases of releases, upgraded to this version: each dump in tests/fixtures/releases, and a dump of this version by the release script, with an
+// additional migration.
 
 const run = promisify(execFile);
 const releases = join('tests', 'fixtures', 'releases');
@@ -62,7 +62,7 @@ describe('a dump that the release script makes (needs PostgreSQL of the system)'
       await migrate({ url: database.url, logger: silentLogger(), directory });
       const names = await ask(database, 'select name from work.migration order by number');
       expect(names.map(({ name }) => name)).toEqual((await readdir(join(home, 'migrations'))).sort());
-      // This version knows nothing of the further migration.
+      // This version does not know the additional migration.
       await ask(database, 'delete from work.migration where number = 9000');
       await expectDemo(database);
     },
@@ -81,7 +81,7 @@ async function ask({ url }: TestDatabase, statement: string): Promise<Record<str
   return (await client.query(statement).finally(() => client.end())).rows;
 }
 
-/** The demo network has registered the usual ids, with keys that are gone. */
+/** The demo network has registered the usual ids, but their keys are gone. */
 const settings = {
   CATALOG_ID: 'later-catalog.signpost.test',
   DISCOVERY_ID: 'later-discovery.signpost.test',

@@ -50,7 +50,7 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
     await writeFile(file, JSON.stringify(smallCatalog('hosted', names)));
     const run = await runCommand(registerPublishCommand, ['publish', '--self', file], {
       ...settingsAt(network.databaseUrl, network.config.DATA_DIR),
-      // Nobody listens there, so that the command publishes by itself, also beside a publisher on the port that is usual.
+      // Nothing listens there, so the command publishes directly, even if a publisher runs on the default port.
       PUBLISHER_TRIGGER_PORT: String(await freePort()),
     });
     expect(run.out).toContain('ACCEPTED');
@@ -94,7 +94,7 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
       exitCode: 0,
       out: expect.stringContaining('the database, keys, published files'),
     });
-    // Changes after the backup: receivers are ahead of the restored state.
+    // Changes after the backup, so receivers are ahead of the restored state.
     const atBackup = number;
     await until(() => number >= atBackup + 3, 'more to be published');
     isOver = true;
@@ -111,7 +111,7 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
     await discovery.stop();
     const { config } = network;
     const ahead = receiver.pushes.length;
-    // The old place is gone; the new one has the same addresses, another database and another directory.
+    // The old machine is gone; the new one has the same addresses, but another database and directory.
     await network.stop();
     const target = settingsAt(await server.create('target'), join(directory, 'restored'));
     await expectRefusals(backup, target);
@@ -119,7 +119,7 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
     expect(restored).toMatchObject({ exitCode: 0, out: expect.stringContaining('pushes are due again') });
     expect((await stat(join(directory, 'restored', 'keys'))).isDirectory()).toBe(true);
     const again = await runCommand(registerBackupCommands, ['restore', backup], target);
-    expect(again).toMatchObject({ exitCode: 1, notes: expect.stringContaining('is there already') });
+    expect(again).toMatchObject({ exitCode: 1, notes: expect.stringContaining('already exists') });
 
     const start = (roles: string, more: object) =>
       startProcess(
@@ -147,12 +147,12 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
       const stored = await services.database?.query<{ name: string }>(
         `select own -> 'descriptor' ->> 'name' as name from catalog.resource where catalog_key = (select key from catalog.catalog where id = 'counted')`,
       );
-      // It was ahead, and is back at what the catalog service has.
+      // It was ahead, and is now back at the catalog service's state.
       expect(receiver.pushes.length).toBeGreaterThan(ahead);
       expect(receiver.copies.get('counted')?.resources).toMatchObject({
         r1: { descriptor: { name: stored?.rows[0]?.name } },
       });
-      // Whatever it has seen before, the next publish reaches it.
+      // The next publish reaches it, whatever it has seen before.
       await publishCatalog(provider, { id: 'counted', resources: [resource('r1', 'after the restore')] });
       await until(
         () => JSON.stringify(receiver.copies.get('counted')).includes('after the restore'),
@@ -164,7 +164,7 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
     }
   });
 
-  /** None of them leaves anything behind: the same restore succeeds afterwards. */
+  /** No failed restore leaves anything behind: the same restore succeeds afterwards. */
   async function expectRefusals(backup: string, target: ReturnType<typeof settingsAt>): Promise<void> {
     const refusal = async (from: string) =>
       (await runCommand(registerBackupCommands, ['restore', from], target)).notes;
@@ -177,12 +177,12 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
     await rm(join(damaged, 'data', 'keys', key));
     expect(await refusal(damaged)).toContain(`data/keys/${key}`);
     await writeFile(join(damaged, 'backup.json'), '{');
-    expect(await refusal(damaged)).toContain('backup.json is not what "signpost backup" writes');
-    // Somebody has used the directory before.
+    expect(await refusal(damaged)).toContain('backup.json was not written by "signpost backup"');
+    // The directory was used before.
     await mkdir(target.DATA_DIR);
     for (const name of await readdir(join(backup, 'data'))) {
       await writeFile(join(target.DATA_DIR, name), '');
-      expect(await refusal(backup)).toContain(`${join(target.DATA_DIR, name)} is there already`);
+      expect(await refusal(backup)).toContain(`${join(target.DATA_DIR, name)} already exists`);
       await rm(join(target.DATA_DIR, name));
     }
   }
@@ -209,9 +209,9 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
       'comes without pg_dump',
     );
     const run = await runCommand(registerBackupCommands, ['backup', directory, '--no-database'], source);
-    expect(run.notes).toContain('is there already');
+    expect(run.notes).toContain('already exists');
     const restored = await runCommand(registerBackupCommands, ['restore', directory], source);
-    expect(restored.notes).toContain('is no backup');
+    expect(restored.notes).toContain('is not a complete backup');
   });
 });
 
@@ -242,6 +242,6 @@ describe('files that were restored from an older backup', () => {
 
   it('skip ahead by a command', async () => {
     const run = await runCommand(registerRefreshCommand, ['refresh', '--skip-versions', 'many'], {});
-    expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('It is a number from 1 on.') });
+    expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('Use a number of at least 1.') });
   });
 });

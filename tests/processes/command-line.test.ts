@@ -10,12 +10,12 @@ import { commands as listedCommands } from '../../src/cli/program.ts';
 import { hasCommand } from '../support/processes/reverse-proxy.ts';
 import { commandLine } from '../support/processes/up-process.ts';
 
-// The command line as a process: what it loads, and what it says of itself.
+// The command line as a process: the modules that it loads, and its help and version.
 
 const run = promisify(execFile);
 const lister = pathToFileURL(resolve('tests/support/processes/list-modules.mjs')).href;
 
-/** How many modules a command has loaded, and of which packages; also of a command that fails. One that listens is ended. */
+/** The number of modules that a command loads, and their packages; also for commands that fail. Commands that listen are stopped. */
 function loadedBy(args: readonly string[], settings: Record<string, string> = {}): Promise<Loaded> {
   return loadedByNode([commandLine, ...args], settings);
 }
@@ -40,13 +40,13 @@ async function loadedByNode(args: readonly string[], settings: Record<string, st
   return { loaded: urls.length, packages: new Set(urls.map(packageOf).filter(Boolean)) };
 }
 
-/** Packages that take long to load. TypeBox and undici are bundled in part (npm run build). */
+/** Packages that take long to load. The build bundles parts of TypeBox and undici (npm run build). */
 const heavy = [
   ...['fastify', 'ajv', 'typebox', 'undici', 'pg', 'pino', 'pino-pretty', 'prom-client', 're2js', 'yaml'],
 ];
 /** Commands whose storage modules are loaded with them. */
 const onDatabase = ['registry', 'catalog', 'deliveries', 'operators', 'crawl', 'migrate'];
-/** An address where nobody listens. */
+/** An address where nothing listens. */
 const nobody = 'http://127.0.0.1:9';
 
 const packageOf = (url: string) => /\/node_modules\/((?:@[^/]+\/)?[^/]+)\//.exec(url)?.[1];

@@ -4,7 +4,7 @@ import { hasChromium } from '../support/pages/chromium.ts';
 import { startConsoleProcess } from '../support/processes/console-process.ts';
 import { startUp } from '../support/processes/up-process.ts';
 
-// In short; `npm run test:browser` has the rest.
+// The short form; `npm run test:browser` has the rest.
 
 describe.skipIf(!hasChromium)('the page of signpost up (needs Chromium)', () => {
   const scene = useConsole(() => startConsoleProcess(startUp));

@@ -11,10 +11,10 @@ import { identifyProcess } from '../../src/storage/process-identity.ts';
 import { readCluster, startEmbeddedProcess } from '../support/processes/embedded-process.ts';
 import { until, watchFor } from '../support/time.ts';
 
-// Longer than our other tests: starting, sharing, stopping and losing a server, which are seen by what the others make of it.
+// Longer than our other tests: starting, sharing, stopping and losing a server, as its users see it.
 
 const logger = silentLogger();
-/** Making a cluster takes a second: the tests that need no fresh one share this. */
+/** Making a cluster takes a second: tests that do not need a new one share this. */
 let shared: string;
 let fresh: string | undefined;
 const open: { close(): Promise<void> }[] = [];
@@ -176,7 +176,7 @@ describe('the embedded PostgreSQL', () => {
   it('comes up when a process was killed while it made the database', async () => {
     const dataDir = await makeFresh();
     const victim = startEmbeddedProcess({ dataDir }).catch((error: Error) => error);
-    // Somewhere in the middle of initdb, which goes on by itself.
+    // In the middle of initdb, which continues on its own.
     const child = await untilMaking(dataDir);
     process.kill(child, 'SIGKILL');
     expect(await victim).toBeInstanceOf(Error);
@@ -192,7 +192,7 @@ describe('an embedded PostgreSQL that does not answer', () => {
     const { user, pid } = await startSilent();
     user.close().catch(() => undefined);
     await untilUsers(0);
-    // So long a process that is told to stop waits at least.
+    // A stopping process waits at least this long.
     await watchFor(1_000);
     await user.kill();
     process.kill(pid, 'SIGCONT');
@@ -225,7 +225,7 @@ describe('an embedded PostgreSQL that does not answer', () => {
     const dataDir = await makeFresh();
     await (await startEmbeddedPostgres({ dataDir, logger })).close();
     const { dataDirectory } = await readCluster(dataDir);
-    // A standby that takes no connections recovers for ever.
+    // A standby that accepts no connections recovers for ever.
     const standby = join(dataDirectory, 'standby.signal');
     await writeFile(standby, '');
     await chmod(standby, 0o666);
@@ -285,7 +285,7 @@ describe('a postmaster.pid that was left behind', () => {
   });
 });
 
-/** The process that holds the lock, as soon as it makes the files of the cluster. */
+/** The process that holds the lock, once it has begun to make the files of the cluster. */
 async function untilMaking(dataDir: string): Promise<number> {
   const home = join(dataDir, 'postgres');
   await until(async () => {
@@ -302,7 +302,7 @@ async function makeFresh(): Promise<string> {
 
 async function makeDirectory(): Promise<string> {
   const directory = await mkdtemp(join(tmpdir(), 'signpost-embedded-'));
-  // Started by root, the server runs as another user, who must be able to get there.
+  // When started by root, the server runs as another user, which needs access.
   await chmod(directory, 0o755);
   return directory;
 }

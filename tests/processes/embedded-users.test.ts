@@ -13,7 +13,7 @@ import {
   startEmbeddedProcess,
 } from '../support/processes/embedded-process.ts';
 
-// Whom the embedded PostgreSQL runs as, and from where. Only root can try most of this.
+// The user and the program files of the embedded PostgreSQL. Only root can run most of these tests.
 const isRoot = process.getuid?.() === 0;
 const nobody = { name: 'nobody', uid: 65_534, gid: 65_534 };
 const nobodyCanRunUs = isRoot && canEnter(nobody, builtFiles);
@@ -113,7 +113,7 @@ describe('the users of a system', () => {
   });
 });
 
-/** A checkout in a directory that only root may enter, installed without running the scripts of packages. */
+/** A checkout in a directory that only root may enter, installed without install scripts. */
 async function copyCheckout(checkout: string): Promise<void> {
   await mkdir(join(checkout, 'node_modules'), { recursive: true });
   await chmod(checkout, 0o700);

@@ -8,7 +8,7 @@ import { type ProxiedNetwork, startBehindProxy } from '../support/network/regist
 import { send } from '../support/network/signed-service.ts';
 import { patienceMs } from '../support/patience.ts';
 
-// Requests whose keyIds are made up, from one address, while the registry is slow to say that it does not know them.
+// Requests with made-up keyIds, from one address, while the registry is slow to answer that they are unknown.
 
 let proxied: ProxiedNetwork;
 let known: Actor;
@@ -28,7 +28,7 @@ afterEach(async () => {
 });
 
 const privateKey = privateKeyFromSeed(generateSeed());
-/** More than the gate to the registry has places for. */
+/** More than the gate to the registry admits. */
 const requests = 60;
 
 describe.each([

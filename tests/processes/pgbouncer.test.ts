@@ -97,7 +97,7 @@ describe.skipIf(!isInstalled)('PgBouncer (needs pgbouncer)', () => {
         await expect(openDatabase({ url, logger: silentLogger(), waitForServer })).rejects.toThrow(
           /^PostgreSQL at 127\.0\.0\.1:\d+\/pooled is behind a connection pooler, such as PgBouncer\. .* set DATABASE_CONNECTIONS/,
         );
-      // The same database without it.
+      // The same database without the pooler.
       const database = await openDatabase({ url: home.url, logger: silentLogger() });
       await database.close();
     },

@@ -13,7 +13,7 @@ import {
 } from '../support/processes/reverse-proxy.ts';
 import { until } from '../support/time.ts';
 
-// The proxies of deploy/ before a catalog service: signed messages pass unchanged, limits and time-outs fit, and the role learns who asks.
+// The proxies of deploy/ in front of a catalog service: signed messages pass unchanged, limits and time-outs match, and the role learns the client's address.
 
 const mebibyte = 1024 * 1024;
 
@@ -30,7 +30,7 @@ describe.each([
     beforeAll(async () => {
       network = await startNetwork({ settings: { TRUSTED_PROXIES: '127.0.0.1' } });
       const echoPort = await freePort();
-      // In the place of the discovery service, it tells what the proxy says.
+      // In place of the discovery service, returns what the proxy sends.
       echo = createServer(async (request, response) => {
         lengths.push((await buffer(request).catch(() => '')).length);
         response.end(JSON.stringify(request.headers));
@@ -71,7 +71,7 @@ describe.each([
     it('is spared bodies that no role would take', async () => {
       const { path } = actions.publish;
       const body = Buffer.alloc(18 * mebibyte, ' ');
-      // A proxy may hang up in the midst of it; Caddy 2.6 says 502.
+      // The proxy may hang up in the middle of the body; Caddy 2.6 answers 502.
       const status = await ask(proxy.discovery, { path, method: 'POST', body }).then(
         (answer) => answer.status,
         () => 413,

@@ -14,7 +14,7 @@ import { smallCatalog, startPublisher, type TestPublisher, trigger } from '../su
 import { runCommand } from '../support/processes/command.ts';
 import { publish, useDirectory } from '../support/processes/publish-command.ts';
 
-// The token of the local trigger: where it stands, who is asked for it, and how commands come by it.
+// The token of the local trigger: where it is stored, when it is required, and how commands get it.
 
 const { directory, write } = useDirectory();
 
@@ -126,7 +126,7 @@ describe('the token of the trigger', () => {
   });
 });
 
-/** The path goes out as it is: `fetch` would put it in order. */
+/** Sends the path unchanged: `fetch` would normalize it. */
 async function getRaw(port: number, path: string): Promise<{ status?: number; body: string }> {
   return new Promise((resolve, reject) => {
     httpRequest({ host: '127.0.0.1', port, path })
@@ -181,7 +181,7 @@ describe('a trigger whose token', () => {
     const DATA_DIR = mkdtempSync(join(directory, 'empty-'));
     mkdirSync(join(DATA_DIR, 'publisher'));
     writeFileSync(join(DATA_DIR, 'publisher/trigger-token'), '');
-    await expect(start({ DATA_DIR })).rejects.toThrow('remove it, and a new one is made');
+    await expect(start({ DATA_DIR })).rejects.toThrow('remove it, and a new one will be created');
   });
 
   it('is asked for by commands: they read it, and say where they looked when it is another one', async () => {
@@ -204,7 +204,7 @@ describe('a trigger whose token', () => {
   it('cannot be read is told so by the command', async () => {
     const { settings } = await start();
     const unreadable = mkdtempSync(join(directory, 'unreadable-'));
-    mkdirSync(join(unreadable, 'trigger-token')); // a directory cannot be read by root either
+    mkdirSync(join(unreadable, 'trigger-token')); // even root cannot read a directory as a file
     const file = write('coffee.json', smallCatalog('coffee'));
     const run = await publish([file], { ...settings, PUBLISHER_DIR: unreadable });
     expect(run).toMatchObject({

@@ -181,8 +181,8 @@ describe('a search service with replicas', () => {
       expect(await versionOf(service.search(question))).toBe(last.committed);
       expect((await statements()).replica).toBe(0);
       expect(replicas.describe().map(({ inUse, problem }) => [inUse, problem])).toEqual([
-        [false, 'it is no replica, or not any more'],
-        [false, 'it is no replica, or not any more'],
+        [false, 'it is not a replica, or no longer one'],
+        [false, 'it is not a replica, or no longer one'],
         [false, 'it does not follow the database of DATABASE_URL'],
         [false, expect.stringContaining('ECONNREFUSED')],
       ]);
@@ -243,7 +243,7 @@ async function readReplicas(): Promise<ReplicaState[]> {
   return ready.roles.discovery.replicas;
 }
 
-/** As a process of its own would have it. */
+/** Like in a separate process. */
 async function openSearch(urls: readonly string[], settings: Record<string, string> = {}) {
   const metrics = createMetrics({ process: false });
   const { database } = discovering.network;

@@ -3,14 +3,14 @@ import { readCluster } from '../support/processes/embedded-process.ts';
 import { freePorts, makeDataDir, startUp, type UpProcess } from '../support/processes/up-process.ts';
 import { until } from '../support/time.ts';
 
-// All roles on the embedded PostgreSQL, killed (kill -9) and started again: how soon they are ready.
+// All roles on the embedded PostgreSQL, killed (kill -9) and restarted: how soon they are ready.
 
 const readyMs = 30_000;
 
 let data: Awaited<ReturnType<typeof makeDataDir>>;
 let settings: Record<string, string>;
 let running: UpProcess | undefined;
-/** How long a start takes here that nothing was killed before. */
+/** The duration of a start here without an earlier kill. */
 let firstMs: number;
 
 beforeAll(async () => {
@@ -24,7 +24,7 @@ afterAll(async () => {
   await data?.remove();
 });
 
-/** Returns how long it took. */
+/** Returns the duration. */
 async function startUntilReady(): Promise<number> {
   const startedAt = performance.now();
   running = startUp(data.dataDir, settings);
@@ -47,7 +47,7 @@ describe('a process that was killed', () => {
     if (withServer) process.kill(pid, 'SIGKILL');
     running?.signal('SIGKILL');
     await running?.ended;
-    // A machine may be too busy for any start in that time.
+    // A busy machine may be too slow for any start in that time.
     expect(await startUntilReady()).toBeLessThan(Math.max(readyMs, firstMs));
   });
 });

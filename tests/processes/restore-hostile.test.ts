@@ -17,7 +17,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { writeChecksums } from '../../src/cli/backup/checksums.ts';
 import { commandLine } from '../support/processes/up-process.ts';
 
-// `signpost restore`, as it is built, of a backup that somebody has changed or that lost its modes on the way. It must never open what has no end.
+// The built `signpost restore`, with a backup that was altered or lost its file modes. It must never open a file that never ends.
 
 let directory: string;
 let backup: string;
@@ -42,11 +42,11 @@ const digest = '0'.repeat(64);
 interface Run {
   exitCode: number;
   notes: string;
-  /** It was ended, because it did not end. */
+  /** It did not end, so the test ended it. */
   isHanging: boolean;
 }
 
-/** Much longer than a refusal takes, on a busy machine too. */
+/** Much longer than a refusal takes, even on a busy machine. */
 const hangingMs = 60_000;
 
 function restore(): Promise<Run> {
@@ -116,7 +116,7 @@ describe('signpost restore refuses at once, and restores nothing, where', () => 
         await rm(join(backup, 'SHA256SUMS'));
         makePipe('SHA256SUMS');
       },
-      /SHA256SUMS is no plain file/,
+      /SHA256SUMS is not a regular file/,
     ],
     [
       'SHA256SUMS is a link to a device',
@@ -124,7 +124,7 @@ describe('signpost restore refuses at once, and restores nothing, where', () => 
         await rm(join(backup, 'SHA256SUMS'));
         await symlink('/dev/zero', join(backup, 'SHA256SUMS'));
       },
-      /SHA256SUMS is no plain file/,
+      /SHA256SUMS is not a regular file/,
     ],
     [
       'SHA256SUMS is larger than a list of the files can be',
@@ -137,7 +137,7 @@ describe('signpost restore refuses at once, and restores nothing, where', () => 
         await rm(join(backup, 'backup.json'));
         makePipe('backup.json');
       },
-      /has no backup\.json that can be read/,
+      /has no readable backup\.json/,
     ],
   ])('%s', async (_what, spoil, message) => {
     await spoil();
@@ -159,7 +159,7 @@ describe('signpost restore', () => {
     expect(await modeOf('restored', 'keys')).toBe(0o700);
     expect(await modeOf('restored', 'operator-token')).toBe(0o600);
     expect(await modeOf('publisher', 'trigger-token')).toBe(0o600);
-    // Published files are readable for everybody, such as a web server.
+    // Everybody may read published files, for example a web server.
     expect(await modeOf('publisher', 'public', 'index.json')).toBe(0o644);
   });
 });

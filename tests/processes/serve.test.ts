@@ -181,7 +181,7 @@ describe('signpost serve', () => {
     const { signpost } = await serve('registry', { DATABASE_URL: home.url, OPERATIONS_PORT: `${taken}` });
     expect(await signpost.ended).toEqual({ code: 1, signal: null });
     expect(failureOf(signpost)).toBe(
-      `Cannot listen on 127.0.0.1:${taken}: another program does. Stop it, or set another OPERATIONS_PORT.`,
+      `Cannot listen on 127.0.0.1:${taken}: another program listens there. Stop it, or set another OPERATIONS_PORT.`,
     );
     const elsewhere = await serve('registry', { DATABASE_URL: home.url, HOST: '192.0.2.1' });
     expect(await elsewhere.signpost.ended).toEqual({ code: 1, signal: null });
@@ -193,7 +193,7 @@ describe('signpost serve', () => {
 
 const ids = { CATALOG_ID: 'catalog.example.org', DISCOVERY_ID: 'ds.example.org' };
 
-/** In a data directory of its own, on ports that nobody uses. */
+/** In a separate data directory, on free ports. */
 async function serve(roles: string, settings: Record<string, string>) {
   const { dataDir, remove } = await makeDataDir();
   atEnd.push(remove);
@@ -230,7 +230,7 @@ async function ask({ url }: TestDatabase, text: string) {
   return database.query(text).finally(() => database.close());
 }
 
-/** The server of the tests, at another port. */
+/** Forwards another port to the server of the tests. */
 async function forwardToServer(port: number): Promise<void> {
   const { hostname, port: serverPort } = new URL(inject('databaseUrl'));
   const forward = createServer((socket) => {

@@ -11,7 +11,7 @@ import { readCluster, startEmbeddedProcess } from '../support/processes/embedded
 import { commandLine, freePorts, makeDataDir, startUp } from '../support/processes/up-process.ts';
 import { takeTime, until } from '../support/time.ts';
 
-// `signpost up` as a person starts and stops it, with the embedded database: whatever the moment, nothing is left running.
+// `signpost up` with the embedded database, started and stopped by a user: nothing stays running, whatever the moment.
 
 let dataDir: string;
 let removeDataDir: () => Promise<void>;
@@ -60,7 +60,7 @@ describe('signpost up', () => {
     const signpost = startUp(dataDir, settings);
     await signpost.saying('Signpost is up');
     const { pid = 0 } = await readCluster(dataDir);
-    // A request that is still coming in is waited for.
+    // It waits for requests that are still arriving.
     const slow = connect(Number(settings.CATALOG_PORT), '127.0.0.1').on('error', () => undefined);
     slow.write('POST /catalog/search HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n{');
     await takeTime(100);
@@ -68,7 +68,7 @@ describe('signpost up', () => {
     await signpost.saying('stopping');
     await takeTime(700);
     signpost.signal('SIGINT');
-    // On a busy machine the request may not have arrived before the stop: then there was nothing to wait for.
+    // On a busy machine the request may arrive after the stop: then there was nothing to wait for.
     expect([
       { code: null, signal: 'SIGKILL' },
       { code: 0, signal: null },
@@ -83,7 +83,7 @@ describe('a command that uses the database', () => {
     const { url, kill } = await startEmbeddedProcess({ dataDir });
     await kill();
     const { pid = 0 } = await readCluster(dataDir);
-    // Who migrates waits for who is migrating.
+    // Migrations wait for each other.
     const migrating = new pg.Client({ connectionString: url }).on('error', () => undefined);
     await migrating.connect();
     await migrating.query('select pg_advisory_lock(7206113001)');

@@ -10,7 +10,7 @@ import { prepareDiscovery } from '../support/processes/discovery-process.ts';
 import type { ServiceProcess } from '../support/processes/service-process.ts';
 import { until } from '../support/time.ts';
 
-// A discovery service is killed (kill -9) between the sends of one on_discover: nothing is lost, and what is sent again is the same.
+// A discovery service is killed (kill -9) between the sends of one on_discover: nothing is lost, and repeated sends have the same content.
 
 /** No answer. */
 const never = new Promise<undefined>(() => undefined);
@@ -56,7 +56,7 @@ it.each([
     const { delivery } = await sentTo(network, consumer, messageId);
     expect(delivery).toMatchObject({ state: 'delivered', form: 'strict' });
 
-    // From the beginning, the same bodies.
+    // The same bodies, from the beginning.
     const again = seen.slice(killedAt);
     expect(again.slice(0, killedAt).map(({ raw }) => raw)).toEqual(
       seen.slice(0, killedAt).map(({ raw }) => raw),

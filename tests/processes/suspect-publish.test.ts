@@ -9,7 +9,8 @@ import { publish, served, submit } from '../support/network/publish.ts';
 import { type ServiceProcess, startCatalogProcess } from '../support/processes/service-process.ts';
 import { until } from '../support/time.ts';
 
-// A publish during which a process, or a thread of it, ended: it is tried alone in a thread, and rejected only where that is ended for what the publish takes.
+// A publish during which a process or one of its threads died: it is retried alone in a worker thread, and rejected only if its own resource use ends
+// that thread, too.
 
 let network: TestNetwork;
 let facilitator: Actor;
@@ -53,7 +54,7 @@ describe('a publish during which the process ended', () => {
     await until(async () => (await attemptsOf(provider)) === 0, 'the turn to have ended well');
   });
 
-  /** Nobody else can work on the catalog meanwhile: its lock is held by a session, because a transaction that is idle is ended. */
+  /** Blocks other work on the catalog meanwhile: a session holds its lock, because idle transactions are ended. */
   async function whileHeld(catalogId: string, work: () => Promise<void>): Promise<void> {
     const session = new pg.Client({ connectionString: network.databaseUrl });
     await session.connect();

@@ -15,9 +15,10 @@ import { prepareDiscovery } from '../support/processes/discovery-process.ts';
 import { type ServiceProcess, startCatalogProcess } from '../support/processes/service-process.ts';
 import { until } from '../support/time.ts';
 
-// OpenTelemetry as an operator sets it up: catalog service and discovery service in processes of their own, from the built files, and a collector that both export to.
+// OpenTelemetry as an operator sets it up: catalog service and discovery service in separate processes, from the built files, and a collector that
+// both export to.
 
-/** Has a process name every module that it loads. */
+/** Makes a process print every module that it loads. */
 const listed = {
   NODE_OPTIONS: `--import ${pathToFileURL(resolve('tests/support/processes/list-modules.mjs')).href}`,
 };
@@ -64,7 +65,7 @@ afterAll(async () => {
   await collector?.close();
 });
 
-/** The spans of one trace, as soon as it has one of each name. */
+/** The spans of one trace, once it has one of each name. */
 async function traceOf(isRoot: (span: CollectedSpan) => boolean, names: readonly string[]) {
   return until(
     () => {
@@ -123,7 +124,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
       ].sort(),
     );
     expectOrder(spans, names);
-    // Pushed catalogs can be found when the push is answered.
+    // Pushed catalogs can be found once the push is answered.
     const ingest = spans.find(({ name }) => name === 'ingest');
     const pushed = spans.find((span) => labelOf(span) === 'catalog client catalog/push');
     expect((ingest?.endedAt ?? 0n) <= (pushed?.endedAt ?? 0n)).toBe(true);
@@ -152,7 +153,7 @@ describe('with OTEL_EXPORTER_OTLP_ENDPOINT', () => {
     const inside = ['plan', 'refresh', 'find', 'answer'].map((name) => `discovery internal ${name}`);
     const names = ['discovery server discover', ...inside, 'discovery client on_discover'];
     const spans = await traceOf(({ traceId }) => traceId === caller.traceId, names);
-    // The last publish changes the index while the answer is stored, so the search is made again, in the same trace.
+    // The last publish changes the index while the answer is stored, so the search is repeated in the same trace.
     expect([...new Set(edges(spans))].sort()).toEqual(
       [
         `${caller.spanId} → discovery server discover`,

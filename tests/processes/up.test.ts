@@ -20,13 +20,13 @@ import {
 } from '../support/processes/up-process.ts';
 import { until } from '../support/time.ts';
 
-// The commands of a newcomer. Longer than our other tests: starting takes seconds, so most of it is seen in one life of the process.
+// A new user's commands. Longer than our other tests: starting takes seconds, so most of them share one process.
 
 describe('signpost up', () => {
   const { write } = useDirectory();
   let home: Awaited<ReturnType<typeof makeDataDir>>;
   let settings: Record<string, string>;
-  /** The one that runs, if any: most of what it does is seen in one life. */
+  /** The running process, if any: most tests share it. */
   let signpost: UpProcess | undefined;
 
   beforeAll(async () => {
@@ -60,7 +60,7 @@ describe('signpost up', () => {
     for (const role of roles) expect(printed).toMatch(new RegExp(`^${role} +http://127.0.0.1:\\d+`, 'm'));
     const operations = `http://127.0.0.1:${settings.OPERATIONS_PORT}`;
     expect(printed).toContain(`operations ${operations}\n`);
-    // The publisher is ready when it has renewed its files once, which it does after it listens.
+    // The publisher starts to listen, renews its files once, and is then ready.
     let ready = await fetch(`${operations}/ready`);
     await until(async () => {
       if (ready.status !== 200) ready = await fetch(`${operations}/ready`);
@@ -211,7 +211,7 @@ describe('signpost up', () => {
 
   it('does not complain about participants that host nothing', async () => {
     const { said } = await running();
-    // On a machine that is very busy there are others: the registry is late, a request is turned away.
+    // A very busy machine causes others: a late registry, a refused request.
     const complaints = said().match(/^.*(?:WARN|ERROR).*crawl.*$/gm) ?? [];
     expect(complaints).toEqual([]);
     const { out } = await runCommand(registerCrawlCommand, ['crawl', 'log', '--json'], {
@@ -227,9 +227,9 @@ describe('signpost up', () => {
     const offer = (...names: string[]) => publish([write('coffee.json', smallCatalog('coffee', names))], env);
     const publicUrl = `http://127.0.0.1:${settings.PUBLISHER_PORT}`;
     expect((await offer('espresso')).notes).toContain(`Verified at ${publicUrl}: 1 catalog as published.`);
-    // Only a service that was told just before refuses to be told again.
+    // Only a service that got a hint just before refuses another.
     expect((await offer('espresso', 'lungo')).notes).toContain(
-      `The discovery service at http://127.0.0.1:${settings.DISCOVERY_PORT} was told to look just before; it is told again in `,
+      `The discovery service at http://127.0.0.1:${settings.DISCOVERY_PORT} was notified a moment ago; it will be notified again in `,
     );
   });
 
@@ -238,7 +238,7 @@ describe('signpost up', () => {
     const second = startUp(home.dataDir, { ...settings, ...(await freePorts()) });
     expect(await second.ended).toMatchObject({ code: 1 });
     expect(second.said()).toMatch(
-      /^signpost: Signpost is up already with the data of .* \(process \d+\)\. Stop it, or set another DATA_DIR and other ports\.\n$/,
+      /^signpost: Signpost is already running with the data of .* \(process \d+\)\. Stop it, or set another DATA_DIR and other ports\.\n$/,
     );
     const lookup = `http://127.0.0.1:${settings.REGISTRY_PORT}/dedi/lookup/catalog.signpost.test/subscribers.beckn.one/key-1`;
     expect((await read(lookup)).data.details.url).toBe(`http://127.0.0.1:${settings.CATALOG_PORT}`);
@@ -252,7 +252,7 @@ describe('signpost up', () => {
     expect(await second.ended).toMatchObject({ code: 1 });
     await other.remove();
     expect(second.said()).toContain(
-      `Cannot listen on 127.0.0.1:${settings.OPERATIONS_PORT}: another program does. Stop it, or set another OPERATIONS_PORT.`,
+      `Cannot listen on 127.0.0.1:${settings.OPERATIONS_PORT}: another program listens there. Stop it, or set another OPERATIONS_PORT.`,
     );
     expect(await hasServer()).toBe(true);
   });
@@ -337,6 +337,6 @@ describe('signpost up --empty, with PUBLISHER_DIR equal to DATA_DIR', () => {
     expect(await publish([write('broken.json', '{}')], env)).toMatchObject({ exitCode: 1 });
     const second = startUp(home.dataDir, { ...env, ...(await freePorts()) });
     expect(await second.ended).toMatchObject({ code: 1 });
-    expect(second.said()).toContain('Signpost is up already');
+    expect(second.said()).toContain('Signpost is already running');
   });
 });

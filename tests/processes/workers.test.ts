@@ -14,8 +14,8 @@ import { served } from '../support/network/publish.ts';
 import { type ServiceProcess, startCatalogProcess } from '../support/processes/service-process.ts';
 import { until } from '../support/time.ts';
 
-// WORKERS=2: two processes of the catalog service behind one port, and their supervisor, from the built files. To start them takes longer than all the
-// rest: most of the tests, in their order, see one life of them.
+// WORKERS=2: two processes of the catalog service behind one port, and their supervisor, from the built files. Starting them takes longest, so most
+// of the tests share them and run in order.
 
 const perSecond = 10;
 
@@ -51,7 +51,7 @@ describe('two workers', () => {
     }
     const granted = statuses.filter((status) => status === 200).length;
     const refilled = ((performance.now() - startedAt) / 1_000) * perSecond;
-    // Two buckets of twenty would have granted all at once. What one worker grants before it hears of the other is paid back.
+    // Two buckets of twenty would have granted all at once. A worker pays back what it granted before it heard of the other's grants.
     const untold = 4;
     expect(granted).toBeGreaterThanOrEqual(2 * perSecond);
     expect(granted).toBeLessThanOrEqual(2 * perSecond + refilled + untold);
@@ -103,7 +103,7 @@ describe('two workers', () => {
     const fault = await start().catch((error: Error) => error.message);
     const place = `127.0.0.1:${network.config.CATALOG_PORT}`;
     expect(fault).toContain(
-      `signpost: Cannot listen on ${place}: another program does. Stop it, or set another CATALOG_PORT.`,
+      `signpost: Cannot listen on ${place}: another program listens there. Stop it, or set another CATALOG_PORT.`,
     );
   });
 
@@ -136,7 +136,7 @@ function start(): Promise<ServiceProcess> {
   });
 }
 
-/** The processes of workers, in the order in which they started, once there are `count`. */
+/** The processes of workers, in the order of their starts, once there are `count`. */
 function startedWorkers(count: number): Promise<number[]> {
   return until(() => {
     const pids = logged('a worker has started').map(({ pid }) => Number(pid));
@@ -164,7 +164,7 @@ async function metric(name: string): Promise<number> {
   return Number(lines.find((line) => line.startsWith(`${name} `))?.slice(name.length + 1));
 }
 
-/** Undefined where it was not acknowledged. */
+/** Undefined if it was not acknowledged. */
 async function publish(catalogId: string): Promise<{ messageId: string; catalogId: string } | undefined> {
   const answer = await provider
     .send(actions.publish, messageOf(catalogId), ownConnection)
@@ -176,7 +176,7 @@ function messageOf(catalogId: string) {
   return { catalogs: [catalog(catalogId, { resources: [plain('a')] })] };
 }
 
-/** A publish whose body comes later. Returns, once the service has its headers, how to send the rest and read the answer. */
+/** A publish whose body is sent later. Once the service has its headers, returns a function that sends the rest and reads the answer. */
 async function beginPublish(catalogId: string): Promise<() => Promise<string>> {
   const { body, authorization } = provider.sign(actions.publish, messageOf(catalogId));
   const socket = connect(network.config.CATALOG_PORT, '127.0.0.1');

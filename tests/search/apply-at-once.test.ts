@@ -17,7 +17,7 @@ useDatabase((opened) => {
 const catalogs = Array.from({ length: 8 }, (_, index) => `c${index}`);
 const versions = [1, 2, 3, 4];
 const kept = 3;
-/** A fact of all resources. */
+/** A fact that all resources have. */
 const described = presenceFact(lookupOf([{ name: 'descriptor' }], 'resource').path);
 
 it('catalogs that change at the same time share the runs of their lists, and none is undone for another', async () => {
@@ -40,7 +40,7 @@ it('catalogs that change at the same time share the runs of their lists, and non
   expect(rows.length).toBe(catalogs.length * (kept + 1));
 });
 
-/** Every version has other words and numbers, which all catalogs share, in another order in each; some resources stay and one changes its name. */
+/** Every version has other words and numbers, which all catalogs share, each in a different order; some resources stay and one changes its name. */
 function incoming(id: string, index: number, version: number) {
   const words = Array.from(
     { length: 6 },

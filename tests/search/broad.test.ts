@@ -8,7 +8,7 @@ import type { TestNetwork } from '../support/network/network.ts';
 import { refuseWhatIsClosed } from '../support/peers/closed-consumer.ts';
 import { type CommandRun, runCommand } from '../support/processes/command.ts';
 
-// Searches that many resources match, asked for by a consumer that refuses what its schema does not name.
+// Searches that match many resources, by a consumer with closed schemas.
 
 let network: TestNetwork;
 let consumer: Actor;

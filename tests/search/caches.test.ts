@@ -10,7 +10,8 @@ import { createTestDatabase } from '../support/database/database.ts';
 import { apply, holdAgainstTheBook } from '../support/search/by-the-book.ts';
 import { arbitraryNow } from '../support/values/arbitrary-index.ts';
 
-// Rules for every cache of the search: neither its use nor its size changes an answer. Asked again, a question costs fewer statements with it, or as many.
+// Rules for every cache of the search: neither its use nor its size changes an answer. With a cache, a repeated question costs no more statements,
+// and usually fewer.
 
 const seed = 20_261_116;
 
@@ -31,14 +32,14 @@ it.each([
   ['as many as before with none', '0', (first: number, again: number) => again === first],
 ])('a question that is asked again costs %s', async (_title, percent, isRight) => {
   await withCountedSearch({ SEARCH_CACHE_PERCENT: percent }, async (ask) => {
-    // Which versions the index has is known from then on, with caches and without them.
+    // From then on, the index versions are known, with caches and without.
     if (percent === '0') await ask();
     const [first, again] = [await ask(), await ask()];
     expect(isRight(first, again), `${first} and then ${again} statements`).toBe(true);
   });
 });
 
-/** `ask` asks the same things each time, and returns how many statements that took. */
+/** `ask` asks the same questions each time, and returns the number of statements. */
 async function withCountedSearch(
   settings: Record<string, string>,
   work: (ask: () => Promise<number>) => Promise<void>,

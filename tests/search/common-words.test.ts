@@ -13,7 +13,8 @@ import { compactLists } from '../support/search/compact-lists.ts';
 import type { KnownCatalog } from '../support/search/discover-oracle.ts';
 import { arbitraryNow } from '../support/values/arbitrary-index.ts';
 
-// Words whose lists are in more runs than are read at once: candidates come from the rarest of them, part by part, and the others are probed in the runs around those.
+// Words whose lists have more runs than are read at once: candidates come from the rarest word, part by part; the lists of the others are probed in
+// the runs around these.
 
 const words = ['harbour', 'garden', 'station', 'quiet', 'northern', 'lamps', 'lamp', 'ferry'];
 const name = fc.uniqueArray(fc.constantFrom(...words), { maxLength: 4 }).map((some) => some.join(' '));
@@ -26,7 +27,7 @@ const question = fc.record({
   text: fc.uniqueArray(fc.constantFrom(...words, 'lanp', 'nowhere'), { minLength: 1, maxLength: 5 }),
   limit: fc.constantFrom(1, 5, 20, 1_000),
   offset: fc.constantFrom(0, 0, 3, 30),
-  // A filter that few resources pass leads: then the words are only looked for among those.
+  // A filter that few resources pass leads: then the words are only checked among those.
   colour: fc.option(fc.nat(colours - 1), { nil: undefined }),
 });
 

@@ -10,11 +10,11 @@ import { keepWarnings } from '../support/processes/kept-log.ts';
 import { takeTime, until } from '../support/time.ts';
 import { comb } from '../support/values/costly-geometries.ts';
 
-// Intents that are built to be slow: each ends at its deadline, and others are answered meanwhile. Everything runs in one process here, the
-// tests as well, so a service that stops for a moment stops the clock of this test too.
+// Intents that are designed to be slow: each ends at its deadline, and others are answered meanwhile. Services and tests run in one process here, so
+// a blocked service also blocks this test's clock.
 
 const timeoutMs = 2_500;
-/** Time that a busy machine may add; without the deadline each of these would take minutes. */
+/** Additional time for a busy machine; without the deadline, each would take minutes. */
 const graceMs = 10_000;
 
 const { logger, warnings } = keepWarnings();
@@ -40,13 +40,13 @@ beforeAll(async () => {
       ),
     ),
   );
-  // So that a thread runs, and every statement is planned.
+  // Makes sure that a thread is running, and that every statement is planned.
   await until(async () => (await discover(shallow)).status === 200);
 });
 afterAll(() => network.close());
 
 const simple = filter("$.catalogs[*].resources[?@.id == 'simple-1']");
-/** It looks at whole catalogs: a thread evaluates it. */
+/** It looks at whole catalogs, so a worker thread evaluates it. */
 const shallow = filter("$.catalogs[?@.id == 'simple'].resources[?count($.catalogs[*].resources[*]) == 1]");
 const costly = filter('$.catalogs[*].resources[?count($..*..*..*..*) > 1]');
 const expression = '$.message.intent.filters.expression';
@@ -73,7 +73,7 @@ describe('discover ends at its deadline, while others go on:', () => {
     warnings.length = 0;
     const geometry = comb(teeth, [50, 10], { isUpright: false });
     const slow = { intent: { spatial: [{ op: 'S_OVERLAPS', targets: areas, geometry }] } };
-    // On a busy machine the time may be over before anything is compared.
+    // On a busy machine the time may be over before the first comparison.
     const line = await until(async () => {
       await endsAtItsDeadline(slow, '$.message.intent.spatial');
       return warnings.find(({ says }) => says === 'a geometry was not compared in time');
@@ -96,13 +96,13 @@ describe('discover ends at its deadline, while others go on:', () => {
     // Waiting may take as long as an evaluation.
     expect(performance.now() - begin).toBeLessThan(2 * timeoutMs + graceMs);
     const isFor = (status: number) => answers.filter((answer) => answer.status === status);
-    // Searches that had a turn.
+    // Searches that were evaluated.
     const evaluated = isFor(504).length;
     for (const { body, headers } of isFor(503)) {
       expect(body.message.error.code).toBe('NET_OVERLOADED');
       expect(Number(headers.get('retry-after'))).toBeGreaterThan(0);
     }
-    // More than a few threads do not exist, and each has time for two: nobody waits longer than for one.
+    // There are only a few threads, each with time for two: no search waits longer than one evaluation.
     expect(evaluated).toBeLessThan(20);
     expect(isFor(503)).toHaveLength(answers.length - evaluated);
   });
@@ -150,7 +150,7 @@ async function endsAtItsDeadline(slow: object, path: string): Promise<void> {
   expect(performance.now() - begin).toBeLessThan(timeoutMs + graceMs);
 }
 
-/** Asks for something simple until that is done: on however busy a machine, nobody waits for the end of another's deadline. */
+/** Repeats something simple until it succeeds: even on a busy machine, it does not wait for another search's deadline. */
 async function answersMeanwhile(slow: Promise<unknown>): Promise<void> {
   let isDone = false;
   slow.finally(() => {
@@ -200,7 +200,7 @@ function heavyCatalogs(): Catalog[] {
   ];
 }
 
-/** No part of it is like another: nothing that was learnt of one helps with the next. */
+/** No part resembles another: results for one do not help with the next. */
 function noise(length: number): string {
   let state = 1;
   const letters = Array.from({ length }, () => {

@@ -15,9 +15,9 @@ import type { Question } from '../support/search/discover-oracle.ts';
 import { readIndexContent } from '../support/search/index-content.ts';
 import { arbitraryNow, arbitraryQuestion, sampleIndex } from '../support/values/arbitrary-index.ts';
 
-// Another generation of the index, with other hashes, is built beside the one in use. What is found is always what a plain evaluation finds.
+// Another generation of the index, with other hashes, is built beside the one in use. Searches always find the same as a plain evaluation.
 
-/** Both make the same words, so that the oracle need not know which one a search reads. */
+/** Both make the same words, so the oracle need not know which one a search reads. */
 function addLater(known: IndexFormats): IndexFormats {
   const newest = known.at(-1) ?? known[0];
   const other = (hash: number) => (hash + 2) % 2 ** 53;
@@ -48,7 +48,7 @@ function addLater(known: IndexFormats): IndexFormats {
 const formats = addLater(indexFormats);
 const one = { documents: 1, catalogs: 1 };
 const drawn = fc.sample(arbitraryQuestion, { seed: 20_261_116, numRuns: 12 });
-/** Filters that lists of facts and columns lead to. */
+/** Filters that are answered from lists of facts and columns. */
 const filters: Question[] = ['@.id == "r1"', '@.id == "r4"', '@.c.b >= 0', '@.a == "ab"'].map(
   (condition) => ({
     intent: { filters: { type: 'jsonpath', expression: `$.catalogs[*].resources[?${condition}]` } },

@@ -12,7 +12,7 @@ import {
 } from '../support/search/discover-oracle.ts';
 import { arbitraryIndex, arbitraryQuestion } from '../support/values/arbitrary-index.ts';
 
-// The whole way, from the signed request to on_discover, held against a plain evaluation of every document.
+// The whole way, from the signed request to on_discover, compared with a plain evaluation of every document.
 
 let network: TestNetwork;
 let consumer: Actor;
@@ -68,7 +68,7 @@ async function compare(index: readonly KnownCatalog[], question: Question): Prom
   expect(answer.status, context).toBe(200);
   const { message }: Body = (await consumer.waitFor('on_discover', answer.messageId)).body;
   const { ranking, ...rest } = message;
-  // Whoever did not page gets neither pagination nor ranking.
+  // Without paging, there is neither pagination nor ranking.
   expect(ranking !== undefined, context).toBe(rest.pagination !== undefined);
   const idsOf = (each: { catalogId: string; resourceId: string }[]) =>
     each.map(({ catalogId, resourceId }) => [catalogId, resourceId]);

@@ -10,8 +10,8 @@ import { catalog, charger } from '../support/catalogs/sample-catalogs.ts';
 import { useDatabase } from '../support/database/database.ts';
 import { patienceMs } from '../support/patience.ts';
 
-// A list of many runs is read in parts. Here every run has one key, as after many small changes, or right after an
-// upgrade: what was found in few runs is found in many.
+// A list of many runs is read in parts. Here every run has one key, as after many small changes or right after an upgrade: searches find the same as
+// with few runs.
 
 const resources = 6_700;
 
@@ -97,7 +97,7 @@ async function takeApart(tx: Parameters<typeof insertRuns>[0]): Promise<void> {
   const { rows } = await tx.query<StoredRun>('delete from index_1.run returning *');
   const singles = rows.flatMap(entriesOf).flatMap((entry) => runsOf([entry]));
   await insertRuns(tx, 'index_1', singles);
-  // Otherwise what was read before would answer.
+  // Otherwise cached parts would answer.
   await noteChanged(
     tx,
     singles.map(({ list }) => list),

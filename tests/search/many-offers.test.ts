@@ -12,7 +12,7 @@ import { apply, compare, fill } from '../support/search/by-the-book.ts';
 import type { KnownCatalog } from '../support/search/discover-oracle.ts';
 import { arbitraryNow } from '../support/values/arbitrary-index.ts';
 
-// Frequent words in offers, whose resources are found by upper bounds, and the best ones verified; and filters that many offers pass, which are read part by part.
+// Frequent words in offers: upper bounds select their resources, and the best are verified. And filters that many offers pass, which are read part by part.
 
 let database: Database;
 let threads: ThreadPool;
@@ -36,7 +36,7 @@ const validity: fc.Arbitrary<TimePeriod | undefined> = fc.constantFrom(
   { startDate: '2026-06-01' },
   { startTime: '22:00', endTime: '06:00' },
 );
-/** Mostly on resources of its own catalog; those of one catalog in twenty on one of another, too. */
+/** Mostly on resources of its own catalog; in one of twenty catalogs, also on a resource of another one. */
 const reach = fc.record({
   named: fc.option(fc.array(fc.nat(3), { minLength: 1, maxLength: 2 }), { nil: undefined, freq: 4 }),
   abroad: fc.nat(200),
@@ -121,7 +121,7 @@ describe('words and values of very many offers', () => {
         fc.array(question, { minLength: 14, maxLength: 14 }),
         async (catalogs, questions) => {
           await fill({ database }, []);
-          // In two transactions, so that offers meet resources that came before, and the other way round.
+          // In two transactions, so that offers meet earlier resources, and vice versa.
           await apply(database, catalogs.slice(0, 120));
           await apply(database, catalogs.slice(120));
           for (const each of questions) await compare(service, catalogs, each);

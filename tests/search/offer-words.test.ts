@@ -12,7 +12,7 @@ useDatabase((opened) => {
   database = opened;
 });
 
-/** Each catalog has 200 resources, 100 offers on two of them each, and one on a resource of the catalog before, which finds nothing there. */
+/** Each catalog has 200 resources, 100 offers on two of them each, and one on a resource of the previous catalog, which has no effect there. */
 const catalogs = 104;
 
 it('a word in very many offers has no more of them looked up than it takes to rank the first page exactly', async () => {
@@ -51,7 +51,7 @@ function countKeys(array: unknown): number {
   return ((array as Buffer).length - 20) / 12;
 }
 
-/** In the first shop, the offers on the last ten resources are not valid any more. */
+/** In the first shop, the offers on the last ten resources have expired. */
 function shop(number: number) {
   const id = `s${number}`;
   const ids = Array.from({ length: 200 }, (_, index) => `${id}-${index}`);

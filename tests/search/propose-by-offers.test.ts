@@ -22,7 +22,7 @@ const incoming = {
 const cheap = (id: string, resourceIds?: string[]) =>
   offer(id, { descriptor: { name: 'cheap' }, ...(resourceIds && { resourceIds }) });
 
-// Candidates are checked part by part: with this many before it, the last catalog and its resource come with different parts.
+// Candidates are checked part by part: with this many before them, the last catalog and its resource are in different parts.
 it.each([1_199, 1_999])(
   'After %i resources, one that an offer names and a wide offer covers is found once.',
   async (count) => {
@@ -79,7 +79,7 @@ describe('a filter on offers', () => {
       const searches = countSearches(database, readConfig({ DISCOVER_TIMEOUT_MS: '60000' }));
       const expression = `$.catalogs[*].offers[?${condition}]`;
       const find = async () => {
-        // When the states of all catalogs are known.
+        // After the states of all catalogs are known.
         await searches.find([{ intent: { textSearch: 'resource' } }]);
         return searches.find([{ intent: { filters: { type: 'jsonpath', expression } }, limit: 3 }]);
       };
@@ -90,9 +90,9 @@ describe('a filter on offers', () => {
         const many = await find();
         expect(many.found).toEqual([['s0-1', 's1-1', 's2-1']]);
         expect(few.found).toEqual(many.found);
-        // A longer list is in more runs.
+        // A longer list has more runs.
         expect(many.asked.statements).toBeLessThanOrEqual(few.asked.statements + 1);
-        // Where an index leads to all that pass, their keys.
+        // If an index leads to all matching ones, their keys.
         expect(many.asked.characters - few.asked.characters).toBeLessThan(1_600 * 20);
       } finally {
         await searches.close();

@@ -10,7 +10,7 @@ export const scenarios: readonly string[] = readdirSync('bench/scenarios').map((
   file.replace('.mjs', ''),
 );
 
-/** In miniature they still take a quarter of a minute each. */
+/** Even in miniature they take a quarter of a minute each. */
 export const longScenarios: readonly string[] = [
   'crawl',
   'relevance',
@@ -38,7 +38,7 @@ export async function benchInMiniature(
   try {
     const file = join(directory, 'rows.json');
     const args = ['bench/run.mjs', ...scenario, '--repeat', '1', '--json', file];
-    // No setting of ours reaches the benchmarks.
+    // None of our settings reaches the benchmarks.
     const env = { PATH: process.env.PATH, BENCH_MINIATURE: '1', BENCH_DATABASE_URL: inject('databaseUrl') };
     await promisify(execFile)(process.execPath, args, { env: { ...env, ...settings } });
     const rows: Row[] = JSON.parse(await readFile(file, 'utf8'));

@@ -1,16 +1,16 @@
 import { createServer } from 'node:net';
 
-// Ports for servers whose address others are told before they listen, or while they are down. They lie below those that a system gives to
-// connections and to whoever asks for any port (from 32768 on, or 49152): nobody else is given one meanwhile.
+// Ports for servers whose address is needed before they listen, or while they are down. They are below the ports that systems assign to connections
+// and to requests for any port (from 32768 or 49152), so that nobody else gets them meanwhile.
 
-// Each worker of the test runner has a slice of them, so that no other is given a port before it listens there.
+// Each worker of the test runner has a slice of them, so that workers never share a port.
 
 const workers = 16;
 const slice = 12_000 / workers;
 const first = 20_000 + (Number(process.env.VITEST_POOL_ID ?? 0) % workers) * slice;
 const end = first + slice;
 
-/** Begins anywhere in the slice: what the test file before has just closed is seldom asked for at once. */
+/** Starts anywhere in the slice, so that it rarely picks a port that the previous test file has just closed. */
 let next = first + Math.floor(Math.random() * slice);
 
 export async function freePort(): Promise<number> {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { TestProject } from 'vitest/node';
 
 /**
- * Worker threads and processes of tests run dist (adr/0005), so it is built where a source changed since. Where the build fails, the tests go on:
+ * Worker threads and processes of tests run dist (adr/0005), so dist is built if a source changed. If the build fails, the tests run all the same:
  * those that need dist fail, because no old build is left.
  */
 export default function build({ config: { root } }: { config: Pick<TestProject['config'], 'root'> }): void {

@@ -1,4 +1,4 @@
-/** Lets nobody pass until it is opened: a test decides when something goes on, not the speed of the machine. */
+/** Blocks everybody until it is opened, so that the test, not the speed of the machine, decides when something continues. */
 export interface Gate {
   open(): void;
   passed: Promise<void>;

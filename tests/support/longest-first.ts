@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** Files that take longest, as far as that is known: begun first, none of them is still running when all others are done. */
+/** The files that take longest, as far as known. They start first, so that none is still running when all others are done. */
 export const longest = [
   'tests/bench/bench.test.ts',
   'tests/attack/attack.test.ts',
@@ -21,7 +21,7 @@ export const longest = [
   'tests/processes/embedded-users.test.ts',
 ];
 
-/** All others are sorted as Vitest does it: by what they took the last time, or by their size. */
+/** All others are sorted as Vitest does it: by their last duration, or by size. */
 export default class LongestFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {
     const sorted = await super.sort(files);

@@ -1,6 +1,6 @@
 import type { Reporter, TestCase, TestModule } from 'vitest/node';
 
-/** Says at the end of a run which tests were skipped, by what they need: a test, or its suite, names that as "(needs …)". */
+/** Lists the skipped tests at the end of a run by what they need: a test, or its suite, says so in its name as "(needs …)". */
 export default class SummaryReporter implements Reporter {
   onTestRunEnd(modules: readonly TestModule[]): void {
     const skipped = modules.flatMap((module) => [...module.children.allTests('skipped')]);
@@ -12,12 +12,12 @@ export default class SummaryReporter implements Reporter {
   }
 }
 
-/** The note of `context.skip(note)` counts as well. One without either is named. */
+/** A note of `context.skip(note)` also counts. A test with neither is listed by name. */
 function findNeed(test: TestCase): string {
   const result = test.result();
   const note = result.state === 'skipped' ? result.note : undefined;
   if (note !== undefined) return note;
-  // With -t, all others are skipped.
+  // With -t, all other tests are skipped.
   if (test.project.config.testNamePattern) return 'not asked for';
   return /\((needs [^()]+)\)/.exec(test.fullName)?.[1] ?? `does not say what it needs: ${test.fullName}`;
 }

@@ -1,13 +1,13 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { patienceMs } from './patience.ts';
 
-// The only timers of the tests. What will happen is waited for, with a deadline; a fixed time is right only where nothing may happen meanwhile,
-// or where a party of the test is slow.
+// The only timers of the tests. Tests wait for events with a deadline; a fixed time is right only where nothing may happen meanwhile, or where a
+// participant of the test is slow.
 
 const lookAgainMs = 10;
 const seldomMs = 50;
 
-/** Looks again and again until there is something to see, and returns it: first often, then seldom, because most looks cost more than the pause. */
+/** Repeats until there is a result, and returns it: first often, then less often, because most checks cost more than the pause. */
 export async function until<T>(
   look: () => T | Promise<T>,
   what = 'what the test is about',
@@ -23,17 +23,17 @@ export async function until<T>(
   }
 }
 
-/** A time in which something would happen if it were wrong: the test then asserts that it has not. */
+/** A time in which an error would show: the test then asserts that nothing happened. */
 export function watchFor(ms: number): Promise<void> {
   return delay(ms);
 }
 
-/** The time of a slow party, or of somebody who comes at a certain moment. */
+/** The time that a slow participant takes, or that passes before somebody arrives. */
 export function takeTime(ms: number): Promise<void> {
   return delay(ms);
 }
 
-/** A time by the fake timers of vitest, which a test advances. */
+/** A time on vitest's fake timers, which a test advances. */
 export function fakeTime(ms: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, ms));
 }

@@ -1,6 +1,6 @@
 import { bodyDigest, sha256Digest, spellingsOfBodyDigest } from '../../src/protocol/digest.ts';
 
-// vectors/digests.json: the digest of a body (BLAKE2b-512) and of a file (SHA-256), how they are written, and how else they may be spelled.
+// vectors/digests.json: the digest of a body (BLAKE2b-512) and of a file (SHA-256), their usual forms, and other accepted forms.
 
 const texts = [
   { name: 'zero bytes, which GET and DELETE sign', text: '' },

@@ -1,7 +1,7 @@
 import { createHash, createPublicKey } from 'node:crypto';
 import { privateKeyFromSeed, publicKeyOf, type SigningKey } from '../../src/protocol/keys.ts';
 
-// vectors/keys.json: the participants of all vectors, as the identity registry knows them. Their seeds are public, so they are good for tests alone.
+// vectors/keys.json: the participants of all vectors, as the identity registry knows them. Their seeds are public, so use them only in tests.
 
 const participants = {
   provider: { subscriberId: 'bpp.example.com/subscribers.beckn.one', recordId: 'key-1', state: 'live' },

@@ -1,4 +1,4 @@
-// Headers that are not in the form of the template, each made from one that is.
+// Headers that do not match the template, each made from one that does.
 
 export function malformedHeaders(valid: string): [name: string, value: string][] {
   const signature = valid.slice(valid.indexOf('signature="') + 11, -1);

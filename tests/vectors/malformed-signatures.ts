@@ -1,6 +1,6 @@
 import type { JsonObject } from '../../src/protocol/json.ts';
 
-// Signatures of documents that are in none of the forms that are read, each made from one that is.
+// Signatures of documents in none of the accepted forms, each made from a correct one.
 
 export function malformedSignatures(entry: JsonObject, signUnder: (header: string) => string) {
   const { signature, ...content } = entry;

@@ -32,7 +32,7 @@ interface Verification {
 interface Acceptance extends Verification {
   subscriberId: string;
   recordId: string;
-  /** Public key of a signer that keys.json does not have. */
+  /** Public key of a signer that is not in keys.json. */
   publicKey?: string;
 }
 
@@ -52,17 +52,17 @@ const usual = {
 };
 const bodiless = { action: 'catalog/subscription', method: 'GET', body: '' };
 
-/** The publish, signed for so long. */
+/** The publish, signed with this lifetime. */
 function publishedFor(lifetimeSeconds: number): string {
   return signRequest(provider, Buffer.from(publishBody), { now, lifetimeSeconds });
 }
 
-/** The publish, signed with another text in the place of the digest. */
+/** The publish, signed with another text in place of the digest. */
 function signedOver(digest: string): string {
   return signDigest(provider, digest, { now });
 }
 
-/** The publish, signed by somebody else, or under another name. */
+/** The publish, signed by another participant or under another name. */
 function publishedAs(changes: Partial<typeof provider>): string {
   return signRequest({ ...provider, ...changes }, Buffer.from(publishBody), { now });
 }

@@ -232,7 +232,7 @@ function refused(entry: JsonObject) {
   });
 }
 
-/** A detached JWS with any protected header, signed as RFC 7797 says. */
+/** A detached JWS with any protected header, signed as in RFC 7797. */
 function signedUnder(header: string, content: JsonObject): string {
   const encoded = Buffer.from(header).toString('base64url');
   const input = Buffer.from(`${encoded}.${canonicalJson(content)}`);

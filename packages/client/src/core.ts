@@ -17,7 +17,6 @@ import type { ReceivedMessage } from './verify-request.ts';
 export interface Core {
   settings: Settings;
   awaited: AwaitedCallbacks;
-  /** Base address at which callbacks reach us. */
   callbacks?: string;
 }
 
@@ -32,7 +31,6 @@ export interface CallOptions {
   /** One of your own making, for example to find it in your logs; a service takes each for one request only. */
   messageId?: string;
   transactionId?: string;
-  /** How long the callback is waited for. */
   callbackTimeoutMs?: number;
   signal?: AbortSignal;
   /** Further members of the context, such as `networkId` or `ttl`. */
@@ -79,7 +77,7 @@ function requireReceiver({ callbacks }: Core): void {
   if (callbacks !== undefined) return;
   throw new SignpostError(
     'CTX_CALLBACK_URL_MISSING',
-    'Nobody would receive the callback: give the constructor `callbacks`, or call listen() first.',
+    'Nothing would receive the callback: pass `callbacks` to the constructor, or call listen() first.',
   );
 }
 
@@ -118,7 +116,7 @@ async function findService(
 ): Promise<{ service: AskedService; url: string }> {
   const named = to ?? core.settings.services[role];
   if (named === undefined)
-    throw new TypeError(`which ${role} service? Give \`to\`, or the constructor \`${role}Service\``);
+    throw new TypeError(`which ${role} service? Pass \`to\`, or \`${role}Service\` to the constructor`);
   const service = /^https?:\/\//.test(named)
     ? { url: named }
     : { url: await registeredUrl(core, named), identity: identityOf(named, core.settings.registryName) };
@@ -134,6 +132,6 @@ async function registeredUrl({ settings }: Core, subscriberId: string): Promise<
   });
   const url = records.find((record) => record.url !== undefined)?.url;
   if (url === undefined)
-    throw new SignpostError('AUT_SUBSCRIBER_NOT_FOUND', `The registry has no address of ${subscriberId}.`);
+    throw new SignpostError('AUT_SUBSCRIBER_NOT_FOUND', `The registry has no address for ${subscriberId}.`);
   return url;
 }

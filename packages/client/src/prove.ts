@@ -19,12 +19,10 @@ export interface Proof {
    * not hold. `unreachable`: they could not be read. `unprovable`: the provider publishes through a catalog service, and signs no files.
    */
   status: 'proven' | 'differs' | 'broken' | 'unreachable' | 'unprovable';
-  /** One sentence. */
   reason: string;
   node?: string;
   catalogId: string;
   resourceId: string;
-  /** Version of the catalog. */
   version?: number;
   /** The files that were read, in the order of the chain: manifest, Subscriber record, index, baseline, changes. */
   files: ProofFile[];
@@ -82,7 +80,8 @@ interface NodeFiles {
 
 const noFiles: Problem = {
   status: 'unprovable',
-  reason: 'Relayed by a catalog service, not provable: its provider has signed no file of this catalog.',
+  reason:
+    'Relayed by a catalog service and not provable: its provider has not signed a file of this catalog.',
 };
 
 async function readFiles(

@@ -9,7 +9,7 @@ import type { Action } from '../../../src/protocol/actions.ts';
 import { type AskedService, isAskedService } from '../../../src/protocol/asked-service.ts';
 import { readTruncated, truncatedHeader } from '../../../src/protocol/discover-messages.ts';
 import { identityOf } from '../../../src/protocol/identity.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../../../src/protocol/json.ts';
+import { isJsonObject, type JsonObject, parseIfJson } from '../../../src/protocol/json.ts';
 import { readNack } from '../../../src/protocol/nack.ts';
 import {
   parseSignatureHeader,
@@ -80,7 +80,7 @@ async function tryOnce(settings: Settings, request: Outgoing): Promise<Tried> {
   const clock = findServerClock(request.method, { status: error.status ?? 0, date }, now);
   if (!clock) return tried;
   const difference = describeClockDifference(clock, now);
-  settings.logger.warn(`${request.url} answered 401, and ${difference}: signed once more by its clock.`);
+  settings.logger.warn(`${request.url} answered 401, and ${difference}: signed again with its time.`);
   return tryAt(settings, request, clock);
 }
 
@@ -103,7 +103,8 @@ async function tryAt(settings: Settings, request: Outgoing, at: Date): Promise<T
     signal?.throwIfAborted();
     return { error: unreachable(error, url, messageId), mayPass: true };
   }
-  const document = readDocument(bytes);
+  const value = parseIfJson(bytes);
+  const document = isJsonObject(value) ? value : undefined;
   const refusal = findRefusal(response.status, document, { url, messageId });
   if (refusal) {
     const header = (name: string) => response.headers.get(name) ?? undefined;
@@ -128,15 +129,6 @@ function unreachable(error: unknown, url: string, messageId: string | undefined)
       });
 }
 
-function readDocument(bytes: Buffer): JsonObject | undefined {
-  try {
-    const value = parseJson(bytes);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 /** Any 2xx is an acceptance unless it says NACK. */
 function findRefusal(
   status: number,
@@ -147,7 +139,7 @@ function findRefusal(
   if (status >= 200 && status < 300 && document && !isNack) return undefined;
   const { code, message, path } = readNack(document);
   if (code !== undefined) return new SignpostError(code, message ?? code, { status, path, messageId });
-  const problem = `${url} answered ${status}, and not as the protocol says.`;
+  const problem = `${url} answered ${status}, but not as the protocol requires.`;
   return new SignpostError('NET_INTERNAL_ERROR', problem, { status, messageId });
 }
 
@@ -173,11 +165,11 @@ async function findSigner(
     const signer = identityOf(subscriberId, registryName);
     if (isAskedService(service, signer, lookup.record)) return signer;
     throw new Error(
-      `it is that of ${signer}, not of ${service.identity ?? `a participant at ${service.url}`}`,
+      `it was made by ${signer}, not by ${service.identity ?? `a participant at ${service.url}`}`,
     );
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    logger.warn(`The signature of the answer of ${url} does not count: ${reason}`);
+    logger.warn(`The signature of the answer of ${url} is not accepted: ${reason}`);
     return undefined;
   }
 }

@@ -12,14 +12,13 @@ import { dumpDatabase } from './postgres-programs.ts';
 
 export interface BackupOptions {
   database: boolean;
-  json?: boolean;
 }
 
 /** As long as a publish of the largest catalogs may take. */
 const lockWaitMs = 120_000;
 
 /** The database first, then the files: a restored crawler finds files that are newer than what it has seen, never older ones, which it would refuse. */
-export async function backup(directory: string, { database, json }: BackupOptions, context: CommandContext) {
+export async function backup(directory: string, { database }: BackupOptions, context: CommandContext) {
   const config = context.config();
   const { DATABASE_URL: url } = config;
   if (database && url === undefined)
@@ -43,8 +42,8 @@ export async function backup(directory: string, { database, json }: BackupOption
   };
   await writeFile(paths.facts, `${JSON.stringify(facts, null, 2)}\n`);
   const parts = [database ? 'the database' : '', 'keys', hasPublisher ? 'published files' : ''];
-  const text = `${directory} has ${parts.filter((part) => part !== '').join(', ')}. It is as secret as your keys.`;
-  printResult(context, json, { directory, ...facts }, text);
+  const text = `${directory} has ${parts.filter((part) => part !== '').join(', ')}. Keep it as secret as your keys.`;
+  printResult(context, { directory, ...facts }, text);
 }
 
 /** A directory cannot be copied into itself, and the next backup would contain this one. */
@@ -61,8 +60,8 @@ async function refuseInside(directory: string, copied: readonly string[]): Promi
 async function makeEmpty(directory: string): Promise<void> {
   await mkdir(directory, { mode: 0o700 }).catch((error: Error) => {
     if (hasCode(error, 'EEXIST'))
-      throw new CommandError(`${directory} is there already: name a directory that is not.`, error);
-    throw new CommandError(`${directory} cannot be made: ${error.message}`, error);
+      throw new CommandError(`${directory} already exists: name a new directory.`, error);
+    throw new CommandError(`${directory} cannot be created: ${error.message}`, error);
   });
 }
 

@@ -1,3 +1,4 @@
+import { addTo } from '../../group.ts';
 import type { Trouble } from '../../rules/troubles.ts';
 import type { MissedPush } from '../../storage/catalog/consistency.ts';
 import type { CrawledVersion } from '../../storage/crawl/status.ts';
@@ -37,7 +38,7 @@ export function groupByCause(suspects: readonly Suspect[]): Difference[] {
   const groups = new Map<string, Suspect[]>();
   for (const suspect of suspects) {
     const key = `${suspect.kind} ${suspect.cause ?? suspect.name}`;
-    groups.set(key, [...(groups.get(key) ?? []), suspect]);
+    addTo(groups, key, suspect);
   }
   return [...groups.values()].map((group): Difference => {
     const { kind, catalogId, message, cause } = group[0] as Suspect;
@@ -73,9 +74,9 @@ export function isInBackoff({ state, attempts, dueAt }: MissedPush, now: Date): 
 
 function describePush(missed: MissedPush): string {
   const { subscriber, acknowledgedVersion, state, lastError, isWithdrawal } = missed;
-  if (state === null) return `and ${subscriber} has missed it: no push was planned.`;
+  if (state === null) return `but ${subscriber} has missed it: no push was planned.`;
   const told = isWithdrawal
-    ? `and ${subscriber} was not told that it is withdrawn`
+    ? `and ${subscriber} was not notified that it is withdrawn`
     : acknowledgedVersion === null
       ? `and ${subscriber} has acknowledged none`
       : `and ${subscriber} has acknowledged version ${acknowledgedVersion}`;

@@ -5,7 +5,6 @@ import { manifestPaths } from '../../protocol/endpoints.ts';
 import { CommandError } from '../command.ts';
 import { roleNames } from './report.ts';
 
-/** Finds the role at an address: a tree has a manifest, a service answers at the paths of its role. */
 export async function findRole(url: string, client: GuardedClient): Promise<Role> {
   if (/\.json(\.gz)?$/.test(new URL(url).pathname)) return 'tree';
   const [isTree, isCatalog, isDiscovery] = await Promise.all([
@@ -19,11 +18,11 @@ export async function findRole(url: string, client: GuardedClient): Promise<Role
   const [role, second] = found;
   if (role === undefined)
     throw new CommandError(
-      `${url} has no manifest, and answers neither ${actions.search.path} nor ${actions.discover.path}. Give --role to check it all the same.`,
+      `${url} has no manifest, and answers neither ${actions.search.path} nor ${actions.discover.path}. Give --role to check it anyway.`,
     );
   if (second !== undefined) {
     const names = new Intl.ListFormat('en-GB').format(found.map((one) => `a ${roleNames[one]}`));
-    throw new CommandError(`${url} answers as ${names}. Say which it is with --role.`);
+    throw new CommandError(`${url} answers as ${names}. Choose one with --role.`);
   }
   return role;
 }

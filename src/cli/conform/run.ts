@@ -48,7 +48,6 @@ export interface ConformOptions extends AskOptions {
   clauses?: 'nfh-014';
   only?: string[];
   crawlWait: number;
-  json?: boolean;
 }
 
 export async function conform(url: string, options: ConformOptions, context: CommandContext): Promise<void> {
@@ -73,9 +72,9 @@ export async function conform(url: string, options: ConformOptions, context: Com
     }
     if (clauses) {
       report.checks = judgeClauses(role, report.checks);
-      if (!options.json) for (const clause of report.checks) context.print(renderCheck(clause));
+      if (!context.json) for (const clause of report.checks) context.print(renderCheck(clause));
     }
-    if (options.json) context.print(JSON.stringify(toJson(report), null, 2));
+    if (context.json) context.print(JSON.stringify(toJson(report), null, 2));
     else context.print(renderVerdict(report));
     const { failed, passed } = countVerdicts(report.checks);
     if (signal.aborted) context.setExitCode(interruptedExitCode);
@@ -85,8 +84,8 @@ export async function conform(url: string, options: ConformOptions, context: Com
 
 /** After Ctrl-C: everything that was published is withdrawn. A tree was only read. */
 const endings: Record<Role, string> = {
-  catalog: 'Ending after this check, then withdrawing what was published.',
-  discovery: 'Ending after this check, then retiring what was hosted.',
+  catalog: 'Ending after this check, then withdrawing the published catalogs.',
+  discovery: 'Ending after this check, then retiring the hosted catalogs.',
   tree: 'Ending.',
 };
 
@@ -97,7 +96,6 @@ interface Parts {
   registry: RegistryClient;
   client: GuardedClient;
   context: CommandContext;
-  /** Aborted by Ctrl-C: no further check is begun. */
   signal: AbortSignal;
 }
 
@@ -113,7 +111,7 @@ async function checkCatalogService(parts: Parts, report: ConformReport): Promise
       await run(catalogChecks, scene, parts, report);
     } finally {
       await withdrawAll(scene).catch((error) =>
-        context.note(`What was published could not be withdrawn: ${reasonOf(error)}`),
+        context.note(`The published catalogs could not be withdrawn: ${reasonOf(error)}`),
       );
     }
   });
@@ -132,7 +130,7 @@ async function checkDiscoveryService(parts: Parts, report: ConformReport): Promi
       await run(discoveryChecks, { ...scene, crawl }, parts, report);
     } finally {
       const isRetired = typeof crawl === 'string' || (await crawl.retireAll().catch(() => false));
-      if (!isRetired) context.note(`What was hosted for ${url} to crawl is still found there.`);
+      if (!isRetired) context.note(`The catalogs hosted for ${url} to crawl are still found there.`);
     }
   });
 }
@@ -174,18 +172,18 @@ async function run<Scene>(
   { options, context, signal }: Parts,
   report: ConformReport,
 ): Promise<void> {
-  const { only, json, clauses } = options;
+  const { only, clauses } = options;
   const unknown = only?.find((name) => !checks.some((check) => check.name === name));
   if (unknown !== undefined)
     throw new CommandError(
-      `There is no check ${unknown} of this role. There are: ${checks.map(({ name }) => name).join(', ')}.`,
+      `This role has no check ${unknown}. Its checks: ${checks.map(({ name }) => name).join(', ')}.`,
     );
   const named = clauses ? checksOfClauses(report.role) : only;
   const wanted = named ? checks.filter(({ name }) => named.includes(name)) : checks;
-  if (!json) context.print(renderHead(report));
+  if (!context.json) context.print(renderHead(report));
   for await (const result of runChecks(wanted, scene, signal)) {
     report.checks.push(result);
-    if (!json && !clauses) context.print(renderCheck(result));
+    if (!context.json && !clauses) context.print(renderCheck(result));
   }
 }
 

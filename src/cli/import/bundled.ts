@@ -2,10 +2,8 @@ import { readdirSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The directory of the mappings that ship with us. */
 export const bundledMappings = fileURLToPath(new URL('../../../mappings/', import.meta.url));
 
-/** Their names, without the extension. */
 export function listBundledMappings(): string[] {
   return readdirSync(bundledMappings).map((file) => basename(file, extname(file)));
 }

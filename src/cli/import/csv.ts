@@ -6,8 +6,6 @@ import type { Problem } from '../../import/station.ts';
 import { CommandError } from '../command.ts';
 import type { RowSource } from './rows.ts';
 
-// The rows of a CSV list, in whatever form it was exported.
-
 /** The first line after the preamble is the header. Rows are counted as a spreadsheet does: every line of the file is one. */
 export async function readCsv(bytes: Buffer, section: FileSection, file: string): Promise<RowSource> {
   const { delimiter = ',' } = section;
@@ -58,8 +56,8 @@ function decode(bytes: Buffer, { encoding = 'utf-8' }: FileSection, file: string
     const isUnknown = error instanceof RangeError;
     throw new CommandError(
       isUnknown
-        ? `The mapping names an encoding that is not known: ${name}.`
-        : `${file} is not written in ${name}. Say in the mapping what it is, such as file.encoding: windows-1252.`,
+        ? `The mapping names an unknown encoding: ${name}.`
+        : `${file} is not written in ${name}. Name its encoding in the mapping, such as file.encoding: windows-1252.`,
       error,
     );
   }
@@ -112,7 +110,7 @@ function rowOf(
   for (const [index, column] of columns.entries()) {
     const cell = record[index]?.trim() ?? '';
     if (cell.includes('\0'))
-      report({ at, column, why: 'has a character U+0000, which no message may hold', kind: 'value' });
+      report({ at, column, why: 'has a character U+0000, which no message may contain', kind: 'value' });
     else if (cell !== '' && !cells.has(column)) cells.set(column, cell);
   }
   return { at, cells };

@@ -8,8 +8,6 @@ import { type CommandContext, CommandError } from '../command.ts';
 import { readInput } from '../read-input.ts';
 import { bundledMappings, listBundledMappings } from './bundled.ts';
 
-// Mappings as files: the user's own, or one that ships with us, by its name.
-
 export async function readMapping(name: string, context: CommandContext): Promise<Mapping> {
   const file = listBundledMappings().includes(name) ? join(bundledMappings, `${name}.yaml`) : name;
   const bytes = await readInput(file, context);
@@ -42,7 +40,7 @@ export function compareColumns(mapping: Mapping, columns: readonly string[]): Pr
   const named = [...mapping.columns, ...(connectors?.json === undefined ? [] : [connectors.json])];
   return [
     ...(ignore === '*'
-      ? noteAbout(unused, 'not imported, because the mapping ignores all that it does not name')
+      ? noteAbout(unused, 'not imported, because the mapping ignores everything that it does not name')
       : noteAbout(
           unused.filter((column) => !ignore.has(column)),
           'not imported, because the mapping does not name them',
@@ -53,7 +51,7 @@ export function compareColumns(mapping: Mapping, columns: readonly string[]): Pr
     ),
     ...noteAbout(
       columns.filter((column, index) => isUsed(column) && columns.indexOf(column) < index),
-      'there more than once: the first that has something in it counts',
+      'repeated: the first that is not empty is used',
     ),
   ];
 }

@@ -5,8 +5,6 @@ import type { PublishedTree } from '../../publisher/published.ts';
 import { triggerSubmissionsOf } from '../../publisher/submission.ts';
 import { counted, joinSome } from '../command.ts';
 
-// `signpost import --dry-run`: what publishing the result as files would change.
-
 export async function previewAll(
   message: PublishMessage,
   published: PublishedTree,
@@ -19,7 +17,6 @@ export async function previewAll(
   return previews;
 }
 
-/** A line for each catalog that would change, and one about the others. */
 export function renderPreviews(previews: readonly PublishPreview[], { entries }: PublishedTree): string[] {
   const of = (kind: PublishPreview['kind']) => previews.filter((preview) => preview.kind === kind);
   const changes = [...of('refused'), ...of('changed'), ...of('new')];
@@ -66,6 +63,6 @@ function renderAbsent(previews: readonly PublishPreview[], entries: PublishedTre
   if (absent.length === 0) return [];
   const ids = joinSome(absent.map(({ catalogId }) => catalogId));
   return [
-    `Published and not in this list, left as it is: ${ids}. "signpost retire" takes a catalog out of service for ever.`,
+    `Published but not in this list, left unchanged: ${ids}. "signpost retire" ends a catalog permanently.`,
   ];
 }

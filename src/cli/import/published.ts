@@ -21,13 +21,10 @@ export async function readPublished({ publisherDir }: Config): Promise<Published
   }
 }
 
-/** Number of things kept in all catalogs, for the report. */
 export interface Kept {
-  /** How many offers were kept, in how many of the catalogs. */
   offers: number;
   withOffers: number;
   paused: string[];
-  /** Catalogs whose published files cannot be read back. */
   unreadable: string[];
 }
 
@@ -69,11 +66,13 @@ function withOperatorsWork(
 export function renderKept({ offers, withOffers, paused, unreadable }: Kept): string[] {
   return [
     ...(offers > 0
-      ? [`Kept of what is published: ${counted(offers, 'offer')} of ${counted(withOffers, 'catalog')}.`]
+      ? [
+          `Kept from the published catalogs: ${counted(offers, 'offer')} of ${counted(withOffers, 'catalog')}.`,
+        ]
       : []),
-    ...(paused.length > 0 ? [`Paused, and stays so: ${joinSome(paused)}.`] : []),
+    ...(paused.length > 0 ? [`Still paused: ${joinSome(paused)}.`] : []),
     ...(unreadable.length > 0
-      ? [`The published files cannot be read back, so that no offer could be kept: ${joinSome(unreadable)}.`]
+      ? [`The published files cannot be read back, so no offer could be kept: ${joinSome(unreadable)}.`]
       : []),
   ];
 }

@@ -4,20 +4,16 @@ import { isJsonObject, type Json } from '../../protocol/json.ts';
 import type { JsonItems } from '../../protocol/json-items.ts';
 import { CommandError } from '../command.ts';
 
-/** Where rows come from: a CSV list (csv.ts), or the features of a GeoJSON. */
 export interface RowSource {
-  /** Columns that may occur in the rows. */
   columns: readonly string[];
   /** Undefined for what is there and is no row; then it is reported. */
   rows(report: (problem: Problem) => void): AsyncIterable<Row | undefined> | Iterable<Row | undefined>;
 }
 
-/** A FeatureCollection, an array of features or one feature. */
 export function featuresOf(document: Json): Json[] {
   return isJsonObject(document) && Array.isArray(document.features) ? document.features : [document].flat();
 }
 
-/** Where `featuresOf` finds its list. */
 export const geoJsonLists = /^(?:features)?$/;
 
 /** The properties of a feature are the cells, `feature.id` is its own id. */
@@ -29,7 +25,7 @@ export function readGeoJson(features: JsonItems, file: string): RowSource {
     count += 1;
     for (const column of Object.keys(feature.properties ?? {})) columns.add(column);
   }
-  if (count === 0) throw new CommandError(`${file} is no GeoJSON: there is no feature in it.`);
+  if (count === 0) throw new CommandError(`${file} is not GeoJSON: it has no feature.`);
   return {
     columns: [...columns],
     *rows(report) {
@@ -37,7 +33,7 @@ export function readGeoJson(features: JsonItems, file: string): RowSource {
       for (const feature of features) {
         number += 1;
         const at = `feature ${number}`;
-        if (!isFeature(feature)) report({ at, why: 'is no GeoJSON feature', kind: 'left-out' });
+        if (!isFeature(feature)) report({ at, why: 'is not a GeoJSON feature', kind: 'left-out' });
         yield isFeature(feature) ? { at, cells: cellsOf(feature), geometry: feature.geometry } : undefined;
       }
     },

@@ -13,25 +13,18 @@ import { readCsv } from './csv.ts';
 import { compareColumns, readMapping } from './mapping.ts';
 import { featuresOf, geoJsonLists, type RowSource, readGeoJson } from './rows.ts';
 
-// Where stations come from, for `import` and `sync` alike.
-
 export interface ListSource {
   kind: 'csv' | 'geojson' | 'ocpi' | 'datex';
   file: string;
-  /** Mapping of a CSV or GeoJSON file. */
   mapping?: string;
-  /** File of the tariffs that OCPI locations name. */
   tariffs?: string;
-  /** File of the DATEX II status publication. */
   status?: string;
 }
 
 export interface Reading extends StationReading {
   /** How many there are, or a few less. */
   stationCount: number;
-  /** What `count` counts. */
   unit: string;
-  /** As the mapping says. */
   per?: PerUnit;
 }
 

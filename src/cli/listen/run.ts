@@ -10,16 +10,16 @@ import { describeReceiver, explainListening, type ListenAddress } from '../send/
 import { withRegistry } from '../send/exchange.ts';
 import { resolveSigner } from '../send/signer.ts';
 
-const fourLines = '. Only the sender of the request can verify it; it comes again with three signed lines.';
+const fourLines =
+  '. Only the sender of the request can verify it; it will be sent again with three signed lines.';
 
 export interface ListenOptions {
   as?: string;
   listen: ListenAddress;
   count?: number;
-  json?: boolean;
 }
 
-export async function listen({ as, listen: address, count, json }: ListenOptions, context: CommandContext) {
+export async function listen({ as, listen: address, count }: ListenOptions, context: CommandContext) {
   const config = context.config();
   const self = resolveSigner({ as: as ?? config.identities.consumer.id }, config);
   await withRegistry(config, async (registry) => {
@@ -34,7 +34,7 @@ export async function listen({ as, listen: address, count, json }: ListenOptions
     const service = describeReceiver({ self, registry, config });
     for (const action of receivedActions)
       signedRoute(server, service, actions[action], async (request) => {
-        context.print(json ? renderJson(request) : render(request));
+        context.print(context.json ? renderJson(request) : render(request));
         seen += 1;
         return { status: 200, body: ack(request.context.messageId) };
       });
@@ -53,7 +53,7 @@ type Received = VerifiedRequest<(typeof actions)[(typeof receivedActions)[number
 function render({ context, message, identity, recordId }: Received): string {
   const { action } = context;
   return [
-    `${paint('good', action)} from ${identity}, ${recordId}: the signature holds.`,
+    `${paint('good', action)} from ${identity}, ${recordId}: the signature is valid.`,
     JSON.stringify({ context, message }, null, 2),
     '',
   ].join('\n');

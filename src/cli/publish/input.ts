@@ -3,8 +3,6 @@ import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts
 import { batchesOf } from '../../rules/inherited-bytes.ts';
 import { CommandError } from '../command.ts';
 
-// Forms of a file to publish: a request with a message, one catalog, or several catalogs.
-
 export interface DirectiveOptions {
   type?: CatalogType;
   mode?: 'MERGE' | 'FULL';
@@ -52,7 +50,7 @@ function asRequest(file: string, value: Json): JsonObject {
   if (isJsonObject(value) && requestMembers.some((member) => member in value)) return value;
   if (isJsonObject(value) && 'id' in value) return { message: { catalogs: [value] } };
   throw new CommandError(
-    `${file} holds neither a publish request (with "message"), nor a catalog (with "id"), nor an array of catalogs.`,
+    `${file} has neither a publish request (with "message"), nor a catalog (with "id"), nor an array of catalogs.`,
   );
 }
 

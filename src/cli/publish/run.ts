@@ -21,7 +21,6 @@ export interface PublishOptions extends DirectiveOptions, Omit<PublishToOptions,
   self?: boolean;
   index?: string;
   forceBaseline?: boolean;
-  json?: boolean;
 }
 
 export async function publish(files: readonly string[], options: PublishOptions, context: CommandContext) {
@@ -42,7 +41,7 @@ export async function publish(files: readonly string[], options: PublishOptions,
     }
   } catch (error) {
     // Files before a wrong one are still published.
-    if (outcome.results.length > 0) report(outcome, options, context);
+    if (outcome.results.length > 0) report(outcome, context);
     throw error;
   }
   const accepted = outcome.results.filter(({ status }) => status === 'ACCEPTED');
@@ -51,7 +50,7 @@ export async function publish(files: readonly string[], options: PublishOptions,
     const { checkPublic } = await import('./check.ts');
     outcome.public = await checkPublic(context.config(), accepted as TriggerResult[], context);
   }
-  report(outcome, options, context);
+  report(outcome, context);
 }
 
 /** An option that would do nothing is a misunderstanding. */
@@ -62,21 +61,18 @@ function refuseOptionsOfOther(options: PublishOptions): void {
   const name = others.find((option) => options[option] !== undefined);
   if (name === undefined) return;
   const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  throw new CommandError(`${flag} means nothing ${to === undefined ? 'without' : 'with'} --to.`);
+  throw new CommandError(`${flag} has no effect ${to === undefined ? 'without' : 'with'} --to.`);
 }
 
 const optionsOfFiles = ['index', 'forceBaseline'] as const;
 const optionsOfServices = ['as', 'keyId', 'key', 'listen', 'uri'] as const;
 
-function report(
-  { results, warnings, isAnswered, public: shown }: Outcome,
-  { json }: PublishOptions,
-  context: CommandContext,
-): void {
-  if (json) context.print(JSON.stringify({ results, warnings: [...warnings], public: shown }, null, 2));
+function report({ results, warnings, isAnswered, public: shown }: Outcome, context: CommandContext): void {
+  if (context.json)
+    context.print(JSON.stringify({ results, warnings: [...warnings], public: shown }, null, 2));
   else if (results.length > 0) context.print(renderResults(results));
-  if (!json) for (const warning of warnings) context.note(`Warning: ${warning}`);
-  if (!json && shown) context.note(shown.message);
+  if (!context.json) for (const warning of warnings) context.note(`Warning: ${warning}`);
+  if (!context.json && shown) context.note(shown.message);
   if (!isAnswered || results.some(({ status }) => status !== 'ACCEPTED')) context.setExitCode(1);
 }
 
@@ -116,7 +112,7 @@ async function publishToService(
     const unanswered = listCatalogIds(part).filter((id) => !answered.has(id));
     if (unanswered.length > 0) outcome.isAnswered = false;
     if (message && unanswered.length > 0)
-      context.note(`The on_publish says nothing of ${joinSome(unanswered)}.`);
+      context.note(`The on_publish has no result for ${joinSome(unanswered)}.`);
   }
 }
 

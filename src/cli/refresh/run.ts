@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts';
 import type { TriggerResult } from '../../protocol/trigger-messages.ts';
 import { type Refreshed, refresh } from '../../publisher/refresh.ts';
 import { resignEverything } from '../../publisher/renew-indexes.ts';
-import { type CommandContext, counted } from '../command.ts';
+import { type CommandContext, counted, printResult } from '../command.ts';
 import { withProgress } from '../progress.ts';
 import { withPublisher } from '../publish/directory.ts';
 import { renderResults } from '../publish/report.ts';
@@ -10,38 +10,33 @@ import { renderResults } from '../publish/report.ts';
 export interface RefreshOptions {
   resign?: boolean;
   skipVersions?: number;
-  json?: boolean;
 }
 
 /** Signs with the key in use what announces its next update, and with --resign the rest too. */
 export async function refreshHere(
   config: Config,
-  { resign, skipVersions, json }: RefreshOptions,
+  { resign, skipVersions }: RefreshOptions,
   context: CommandContext,
 ): Promise<void> {
   await withPublisher(config, async (publisher) => {
     const { tree } = publisher;
     let resigned: TriggerResult[] | undefined;
     if (resign || skipVersions !== undefined) {
-      const { results, warnings = [] } = await withProgress(context, 'signing everything anew', () =>
+      const { results, warnings = [] } = await withProgress(context, 'signing everything again', () =>
         resignEverything(tree, skipVersions),
       );
       resigned = results;
-      if (results.length > 0 && !json) context.print(renderResults(results));
+      if (results.length > 0 && !context.json) context.print(renderResults(results));
       for (const warning of warnings) context.note(`Warning: ${warning}`);
       if (results.some(({ status }) => status !== 'ACCEPTED')) context.setExitCode(1);
     }
     const refreshed = await withProgress(context, 'renewing', () => refresh(publisher));
-    if (json) {
-      const { nextUpdate, formerKeys } = refreshed;
-      const former = [...formerKeys].map(([keyId, catalogs]) => ({ keyId, catalogs: [...catalogs] }));
-      const told = { keyId: tree.key.recordId, nextUpdate, formerKeys: former, resigned };
-      return context.print(JSON.stringify(told, null, 2));
-    }
-    context.print(
-      `Signed with ${tree.key.recordId}; the next update is announced for ${refreshed.nextUpdate.toISOString()}.`,
-    );
-    for (const line of reportFormerKeys(refreshed, config)) context.print(line);
+    const { recordId: keyId } = tree.key;
+    const { nextUpdate } = refreshed;
+    const formerKeys = [...refreshed.formerKeys].map(([key, ids]) => ({ keyId: key, catalogs: [...ids] }));
+    const head = `Signed with ${keyId}; the next update is announced for ${nextUpdate.toISOString()}.`;
+    const text = [head, ...reportFormerKeys(refreshed, config)].join('\n');
+    printResult(context, { keyId, nextUpdate, formerKeys, resigned }, text);
   });
 }
 
@@ -50,15 +45,15 @@ function reportFormerKeys({ formerKeys, nextUpdate }: Refreshed, config: Config)
   return [...formerKeys].map(([key, catalogs]) => {
     if (catalogs.size === 0) {
       return (
-        `Nothing that is listed is signed with ${key} any more. It can go on ${nextUpdate.toISOString()}, or at once if it was compromised: ` +
+        `No listed file is signed with ${key} any more. It can be revoked on ${nextUpdate.toISOString()}, or at once if it was compromised: ` +
         describeRevocation(key, config)
       );
     }
     const some = [...catalogs].slice(0, shownCatalogs).join(', ');
     const more = catalogs.size > shownCatalogs ? ', …' : '';
     return (
-      `${key} must stay registered: it signs what is listed of ${counted(catalogs.size, 'catalog')} (${some}${more}). That ages out ` +
-      'as new baselines are published; "signpost refresh --resign" signs it all anew at once.'
+      `${key} must stay registered: listed files of ${counted(catalogs.size, 'catalog')} are signed with it (${some}${more}). They are replaced ` +
+      'as new baselines are published; "signpost refresh --resign" signs them all again now.'
     );
   });
 }

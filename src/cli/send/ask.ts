@@ -18,7 +18,6 @@ import { resolveSigner, type SignerOptions } from './signer.ts';
 const answerMs = 10_000;
 const maxCallbackBytes = 64 * 1024 * 1024;
 
-/** Who signs a request, and where its callback is waited for, as options name them. */
 export interface AskOptions extends Partial<SignerOptions> {
   wait: number;
   listen?: ListenAddress;
@@ -31,12 +30,10 @@ interface Question {
   document: object;
   /** Who is asked, as errors call it. */
   service: string;
-  /** Who signs unless the options name somebody. */
   as: string;
   advise?(code: string): string;
 }
 
-/** The part of the command that a request needs. */
 export type Terminal = Pick<CommandContext, 'config' | 'note'>;
 
 export class Refused extends CommandError {
@@ -98,7 +95,7 @@ export async function sendAndWait(
       const clock = findServerClock(draft.method, answer, new Date());
       if (clock) {
         const difference = describeClockDifference(clock, new Date());
-        context.note(`${draft.url} answered 401, and ${difference}: signed once more by its clock.`);
+        context.note(`${draft.url} answered 401, and ${difference}: signed again with its time.`);
         request = build(clock);
         answer = await exchange(request, registry, client);
       }
@@ -140,7 +137,7 @@ function findAcknowledger({ url }: SendableRequest, { signature }: ReceivedAnswe
   if (isAskedService({ url }, signer, signature)) return signer;
   const { origin } = new URL(url);
   context.note(
-    `The answer counts as unsigned: ${signer} has signed it, which is not at ${origin} in the registry.`,
+    `The answer counts as unsigned: it was signed by ${signer}, which is not at ${origin} in the registry.`,
   );
   return undefined;
 }

@@ -13,7 +13,6 @@ export type Method = Endpoint['method'];
 export interface DraftOptions {
   to: string;
   method: Method;
-  /** Named by the person; otherwise the address or the file tells. */
   action?: string;
   verbatim?: boolean;
   answering?: string;
@@ -55,7 +54,6 @@ export function buildRequest(
   };
 }
 
-/** Named by, in this order: the person, the path of the address, the file. */
 function findAction({ action: named, method, to }: DraftOptions, document: Json | undefined) {
   const candidates: Endpoint[] = Object.values(endpoints).filter((action) => action.method === method);
   const byName = (name: unknown) => candidates.find((action) => action.name === name);
@@ -98,7 +96,7 @@ function parseDocument(bytes: Buffer): JsonObject {
     throw new CommandError(`The file is not JSON: ${reasonOf(error)}. --verbatim sends it as it is.`, error);
   }
   if (!isJsonObject(value))
-    throw new CommandError('The file holds JSON, but no object with context and message.');
+    throw new CommandError('The file is JSON, but not an object with context and message.');
   return value;
 }
 

@@ -12,7 +12,6 @@ export interface SignerOptions {
   key?: string;
 }
 
-/** Whose key signs: the one given, or the one that lies in DATA_DIR/keys for that identity. */
 export function resolveSigner(options: SignerOptions, config: Config): SigningKey {
   const owner = findOwner(options, config);
   if (options.key === undefined) {
@@ -38,7 +37,7 @@ function readPrivateKey(fileOrSeed: string) {
   try {
     return privateKeyFromSeed(isFile ? readFileSync(fileOrSeed, 'utf8') : fileOrSeed);
   } catch (error) {
-    const what = isFile ? `The file ${fileOrSeed} holds` : 'What --key gives is neither a file nor';
+    const what = isFile ? `The file ${fileOrSeed} holds` : 'The value of --key is neither a file nor';
     throw new CommandError(
       `${what} ${isFile ? 'no' : 'an'} Ed25519 seed: 32 bytes in Base64, as "signpost keys new" makes them.`,
       error,

@@ -2,22 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { attempt } from '../../attempt.ts';
 import { type FetchedAnswer, FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../protocol/json.ts';
-import { type JsonItems, readItems } from '../../protocol/json-items.ts';
+import { readItems } from '../../protocol/json-items.ts';
 
 // Reads an operator's OCPI endpoint as a Receiver (OCPI 2.2.1 and 2.3.0): versions → endpoints of the highest version → locations and tariffs,
 // page by page. Later reads ask for changes (`date_from`), with an overlap; now and then everything is read again, because OCPI does not report
 // deletions. No push and no credentials handshake.
-
-interface OcpiReader {
-  read(): Promise<OcpiContent>;
-}
-
-interface OcpiContent {
-  locations: JsonItems;
-  tariffs: JsonItems;
-  /** Whether anything has changed since the last read. */
-  isChanged: boolean;
-}
 
 /** The message is for the operator. */
 export class OcpiFailure extends Error {
@@ -25,14 +14,12 @@ export class OcpiFailure extends Error {
 }
 
 interface OcpiReaderOptions {
-  /** Address of the versions endpoint. */
   url: string;
   token?: string;
   client: GuardedClient;
   /** Keys of locations that an earlier run has read, `DE*ABC*L1`. */
   known?: Iterable<string>;
   now?: () => Date;
-  /** Pause before a retry; tests do not wait. */
   pause?: (ms: number) => Promise<unknown>;
 }
 
@@ -43,7 +30,7 @@ export function createOcpiReader({
   known = [],
   now = () => new Date(),
   pause = delay,
-}: OcpiReaderOptions): OcpiReader {
+}: OcpiReaderOptions) {
   const fetch = createFetch(client, token, pause);
   const modules = { locations: createModule(fetch, known), tariffs: createModule(fetch) };
   let endpoints: Endpoints | undefined;
@@ -111,7 +98,6 @@ function createModule(fetch: Fetch, known: Iterable<string> = []) {
   let expected: ReadonlySet<string> = new Set(known);
   let newest = '';
 
-  /** Whether anything has changed. */
   async function read(url: string, isFull: boolean): Promise<boolean> {
     const from = isFull || newest === '' ? undefined : new Date(Date.parse(newest) - overlapMs).toISOString();
     const found = await readPages(url, { from, expected: from === undefined ? expected : new Set() }, fetch);
@@ -146,7 +132,7 @@ async function readPages(
     if (hasNothingNew && (isWhole || found.size === before.size)) return both;
     if (reading === mostReadings) {
       if (isWhole) return both;
-      throw new OcpiFailure(`${url} announces ${total} objects, and pages have ${found.size} of them`);
+      throw new OcpiFailure(`${url} announces ${total} objects, but its pages have ${found.size} of them`);
     }
     before = found;
   }
@@ -160,7 +146,6 @@ async function readOnce(
   fetch: Fetch,
 ): Promise<{
   found: Map<string, string>;
-  /** The number of objects that the server announces, if it does. */
   total: number | undefined;
 }> {
   const found = new Map<string, string>();
@@ -173,7 +158,7 @@ async function readOnce(
   let pagesWithoutNews = 0;
   for (let next: string | undefined = first.href; next !== undefined; ) {
     if (visited.has(next) || visited.size > mostPages || pagesWithoutNews > mostPagesWithoutNews)
-      throw new OcpiFailure(`${url} has pages without end`);
+      throw new OcpiFailure(`${url} has endless pages`);
     visited.add(next);
     const { data, headers } = await fetch(next);
     const before = found.size;
@@ -207,7 +192,6 @@ function nextOf(link: string | undefined, current: string): string | undefined {
 
 type Fetch = (url: string) => Promise<{ data: Json; headers: Record<string, string> }>;
 
-/** Fetches with retries of passing failures, after the time that the server names, if it does. */
 function createFetch(
   client: GuardedClient,
   token: string | undefined,
@@ -262,7 +246,7 @@ function judge({ status, headers, body }: FetchedAnswer): Outcome {
       isRefused: status === 401,
     };
   const document = attempt(() => parseJson(body));
-  if (!isJsonObject(document)) return { problem: 'its answer is no JSON object', isPassing: true };
+  if (!isJsonObject(document)) return { problem: 'its answer is not a JSON object', isPassing: true };
   const { status_code: code, status_message: message = '', data } = document;
   // OCPI: 1xxx success, 2xxx the client's fault, 3xxx the server's.
   if (typeof code !== 'number' || code >= 2000 || data === undefined || data === null)

@@ -11,14 +11,13 @@ import { lockOf, readMemory, readOthersCatalogs, type SourceMemory, writeMemory 
 import { startMetrics } from './metrics.ts';
 import { publishPlan, type SyncTarget } from './publish.ts';
 import { type MarkedReading, openSource, type SyncSource } from './source.ts';
-import { type Round, watch } from './watch.ts';
+import { watch } from './watch.ts';
 
 // `signpost sync`: read the source → catalogs → compare with the last sync → the plan → publish the differences → remember them.
 
 export interface SyncOptions
   extends SyncTarget,
     Pick<ImportOptions, 'per' | 'keepDoubtful' | 'strict' | 'report' | 'dryRun'> {
-  /** Name of the source; by default its kind and address. */
   name?: string;
   yes?: boolean;
   /** In days. */
@@ -26,9 +25,7 @@ export interface SyncOptions
   /** In percent. */
   maxMissing: number;
   watch?: boolean;
-  /** Address of the metrics of a watch. */
   metrics?: ListenAddress;
-  json?: boolean;
 }
 
 export async function sync(given: SyncSource, options: SyncOptions, context: CommandContext): Promise<void> {
@@ -81,12 +78,6 @@ interface Turn {
   isFirst: boolean;
 }
 
-interface Outcome extends Round {
-  /** No station is left to be retired later. */
-  isComplete: boolean;
-}
-
-/** The catalogs made from a source. */
 interface Made extends Pick<MarkedReading, 'count' | 'unit' | 'mark'> {
   collected: Collected;
   per: PerUnit;
@@ -105,16 +96,11 @@ async function make(
   return { count, unit, mark, per, collected: await collect(reading, { ...options, per, known }, context) };
 }
 
-/** One comparison, and the publishes that follow from it. */
-async function runOnce(
-  { name, read, isFirst }: Turn,
-  options: SyncOptions,
-  context: CommandContext,
-): Promise<Outcome> {
+async function runOnce({ name, read, isFirst }: Turn, options: SyncOptions, context: CommandContext) {
   const config = context.config();
   const made = await read();
   if (!made) {
-    if (!options.watch) context.print('The source has not changed since everything of it was published.');
+    if (!options.watch) context.print('The source has not changed since it was fully published.');
     return { status: 'The source has not changed.', isComplete: true };
   }
   const { collected, per, mark } = made;
@@ -128,7 +114,7 @@ async function runOnce(
   const taken = collected.catalogs
     .filter(({ id }) => others.has(id))
     .map(({ id }) => `${id} (${others.get(id)})`);
-  if (taken.length > 0) context.note(`Published by another source, and left alone: ${joinSome(taken)}.`);
+  if (taken.length > 0) context.note(`Published by another source, left unchanged: ${joinSome(taken)}.`);
   const plan = planSync(memory, own, new Set(collected.heldBack));
   const now = new Date();
   const due = await findDue(plan, memory, options, now, context);
@@ -152,6 +138,7 @@ async function runOnce(
   printPlan(plan, due, options, context);
   return {
     status: renderCounts(plan, due.size),
+    /** No station is left to be retired later. */
     isComplete: plan.gone.length === due.size,
     counts: {
       added: plan.added.length,
@@ -183,7 +170,7 @@ function refuseHalfRead(memory: SourceMemory, stationIds: ReadonlySet<string>, m
   const { count, share } = missingShare(memory, stationIds);
   if (count < 2 || share * 100 <= maxMissing) return;
   throw new CommandError(
-    `The source lacks ${counted(count, 'station')} of ${memory.stations.length}, more than ${maxMissing} %: it looks half-read, and nothing was published. If they are gone, use --max-missing ${Math.ceil(share * 100)}.`,
+    `The source lacks ${counted(count, 'station')} of ${memory.stations.length}, more than ${maxMissing} %: it looks incomplete, and nothing was published. If they are gone, use --max-missing ${Math.ceil(share * 100)}.`,
   );
 }
 
@@ -203,7 +190,7 @@ async function findDue(
   };
   const due = gone.filter(isDue);
   if (gone.length === due.length || yes || isWatching || dryRun) return known(due);
-  const question = `The source no longer has ${counted(gone.length, 'catalog')}: ${joinSome(gone)}. Retire them now? A retired id never comes back. [y/N] `;
+  const question = `The source no longer has ${counted(gone.length, 'catalog')}: ${joinSome(gone)}. Retire them now? A retired id never comes back.`;
   return known((await context.confirm(question)) ? gone : due);
 }
 
@@ -216,11 +203,11 @@ async function askFor(
   context: CommandContext,
 ): Promise<void> {
   if (yes || isWatching) return;
-  const answer = await context.confirm(`${renderCounts(plan, due.size)} Publish this? [y/N] `);
+  const answer = await context.confirm(`${renderCounts(plan, due.size)} Publish this?`);
   if (answer) return;
   throw new CommandError(
     answer === undefined
-      ? 'There is no terminal to ask at: --yes publishes without a question, --dry-run shows the plan.'
+      ? 'There is no terminal to ask on: --yes publishes without asking, --dry-run shows the plan.'
       : 'Nothing was published.',
   );
 }
@@ -255,7 +242,7 @@ function nextMemory(
 function printPlan(
   plan: SyncPlan,
   due: ReadonlyMap<string, unknown>,
-  { json, dryRun, watch: isWatching }: SyncOptions,
+  { dryRun, watch: isWatching }: SyncOptions,
   context: CommandContext,
 ): void {
   if (isWatching) return;
@@ -265,7 +252,7 @@ function printPlan(
     retired: [...due.keys()],
     waiting: plan.gone.filter((id) => !due.has(id)),
   };
-  if (json) {
+  if (context.json) {
     context.print(JSON.stringify({ ...ids, unchanged: plan.unchanged, isDryRun: dryRun === true }, null, 2));
     return;
   }
@@ -282,7 +269,7 @@ function renderCounts({ added, changed, unchanged, gone }: SyncPlan, retired: nu
   const waiting = gone.length - retired;
   const counts = [
     ...[`${added.length} added`, `${changed.length} changed`, `${retired} retired`, `${unchanged} unchanged`],
-    ...(waiting > 0 ? [`${waiting} missing, to be retired after the time of grace`] : []),
+    ...(waiting > 0 ? [`${waiting} missing, to be retired after the grace period`] : []),
   ];
   return `${counted(added.length + changed.length + unchanged, 'catalog')}: ${counts.join(', ')}.`;
 }

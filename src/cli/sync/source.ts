@@ -10,7 +10,6 @@ import { createOcpiReader, OcpiFailure } from './ocpi-endpoint.ts';
 // The sources of a sync, read in every round: a file, a document at an address, or an OCPI endpoint.
 
 export interface SyncSource extends ListSource {
-  /** File with the token of an OCPI endpoint. */
   tokenFile?: string;
 }
 
@@ -28,9 +27,7 @@ export interface MarkedReading extends Reading {
 /** A source with this mark has not changed since everything of it was published. */
 interface PublishedMark {
   mark?: string;
-  /** The options that decide what becomes of a source. */
   salt: string;
-  /** Ids of the stations that it had. */
   stations: readonly string[];
 }
 
@@ -64,7 +61,6 @@ function isAddress(file: string): boolean {
 /** The bytes, and what tells whether they are the same the next time; no bytes where they are the same as the last time. */
 type Open = (file: string, before: string | undefined) => Promise<{ bytes?: Buffer; mark?: string }>;
 
-/** Reads all files of a source when one of them has changed. */
 function readChanged(
   source: ListSource,
   open: Open,

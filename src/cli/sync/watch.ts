@@ -6,7 +6,6 @@ import type { RoundCounts, SyncMetrics } from './metrics.ts';
 // `signpost sync --watch`: a round every SYNC_SECONDS. One that fails is reported and tried again, later and later.
 
 export interface Round {
-  /** A line for the person who watches. */
   status: string;
   /** Absent: the source had not changed. */
   counts?: RoundCounts;

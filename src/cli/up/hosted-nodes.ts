@@ -100,7 +100,6 @@ export async function serveSecondPublisher(config: Config, statusMs = usualStatu
   };
 }
 
-/** Chargers of the second node are taken and become free again. */
 function moveStatuses(config: Config, statusMs: number): { close(): Promise<void> } {
   const second = secondPublisher(config);
   let turn = 0;

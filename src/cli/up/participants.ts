@@ -30,7 +30,6 @@ interface Participant {
 /** So few that the console warns of its end. */
 const grocerKeyDays = 20;
 
-/** Registers the roles of this process in the own registry, and those whose keys the commands use: the consumer, the provider and the facilitator. */
 export async function registerOwn(database: Database, config: Config): Promise<void> {
   const { catalog, discovery, publisher, consumer } = config.identities;
   await register(database, config, [

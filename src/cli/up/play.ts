@@ -20,13 +20,7 @@ import { isAccepted, readRefusal } from '../send/report.ts';
 
 // The participants of the demo network send signed requests once the roles run: one subscribes, three publish, and a consumer searches.
 
-export interface Playing {
-  /** Resolves when everything has been published, or has failed. */
-  done: Promise<void>;
-  close(): Promise<void>;
-}
-
-export function playDemo(config: Config, database: Database, logger: Logger): Playing {
+export function playDemo(config: Config, database: Database, logger: Logger) {
   const stop = new AbortController();
   const done = play(config, database, stop.signal).catch((error: unknown) => {
     if (!stop.signal.aborted) logger.warn({ err: error }, 'a part of the demo could not be published');
@@ -93,12 +87,12 @@ export function startConsumer(config: Config, logger: Logger, published: Promise
         // Also before the first question: the inbox stays empty while a newcomer sends the first request.
         await delay(pauseMs, undefined, { signal });
         await search(config, message).catch((error) =>
-          logger.debug({ err: error }, 'a question was not answered'),
+          logger.debug({ err: error }, 'a search was not answered'),
         );
       }
   };
   const asking = published.then(askOnAndOn).catch((error: unknown) => {
-    if (!signal.aborted) logger.debug({ err: error }, 'the consumer of the demo asks nothing more');
+    if (!signal.aborted) logger.debug({ err: error }, 'the demo consumer has stopped searching');
   });
   return {
     async close() {

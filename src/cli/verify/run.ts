@@ -17,12 +17,11 @@ export interface VerifyOptions {
   key?: string[];
   node?: string;
   quiet?: boolean;
-  json?: boolean;
 }
 
 export async function verify(
   place: string | undefined,
-  { key, node, quiet, json }: VerifyOptions,
+  { key, node, quiet }: VerifyOptions,
   context: CommandContext,
 ): Promise<void> {
   const config = context.config();
@@ -40,7 +39,7 @@ export async function verify(
       onFinding(finding) {
         if (finding.kind === 'holds') holding[finding.document] = (holding[finding.document] ?? 0) + 1;
         else (finding.kind === 'fault' ? faults : warnings).push(finding);
-        if (!json && !(quiet && finding.kind === 'holds')) context.print(renderFinding(finding));
+        if (!context.json && !(quiet && finding.kind === 'holds')) context.print(renderFinding(finding));
       },
     });
   } finally {
@@ -48,22 +47,19 @@ export async function verify(
   }
   const isHolding = faults.length === 0;
   if (!isHolding) context.setExitCode(1);
-  printResult(context, json, { isHolding, ...report }, renderVerdict(report));
+  printResult(context, { isHolding, ...report }, renderVerdict(report));
 }
 
 const progressMs = 5_000;
 
 interface PlaceCheck {
   config: Config;
-  /** As --key gives them; otherwise the registry is asked. */
   keys?: readonly string[];
-  /** Whose they must be; otherwise whoever they say they are of. */
   node?: string;
   onIndex?(catalogs: number): void;
   onFinding(finding: Finding): void;
 }
 
-/** Verifies a directory of published files, a node or an index; returns the identity of the node. */
 export async function verifyPlace(place: string, check: PlaceCheck): Promise<string> {
   const { config, keys } = check;
   const client = createConfiguredClient(config);
@@ -118,13 +114,13 @@ function renderVerdict({ node, holding, faults, warnings }: VerifyReport): strin
   const what = `${counted(count, 'document')}, ${counted(catalog, 'catalog')} of ${node}`;
   const doubts = warnings.length > 0 ? ` ${counted(warnings.length, 'warning')}: ${warnings[0]?.hint}` : '';
   const [first] = faults;
-  if (!first) return `Everything holds: ${what}.${doubts}`;
+  if (!first) return `Everything is valid: ${what}.${doubts}`;
   const subject = [first.document, first.catalogId, first.url].filter((part) => part !== undefined).join(' ');
   return [
     `First broken link: ${subject}`,
     `  ${first.message} (${first.code})`,
     `  What to do: ${first.hint}`,
-    `${counted(faults.length, 'fault')}. What holds: ${what}.`,
+    `${counted(faults.length, 'fault')}. Valid: ${what}.`,
   ]
     .map(oneLine)
     .join('\n');
@@ -163,6 +159,6 @@ function readKey(text: string) {
   try {
     return [recordId, parsePublicKey(publicKey)] as const;
   } catch (error) {
-    throw new CommandError(`--key ${text} is no recordId=publicKey: ${reasonOf(error)}`, error);
+    throw new CommandError(`--key ${text} is not recordId=publicKey: ${reasonOf(error)}`, error);
   }
 }

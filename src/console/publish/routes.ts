@@ -13,7 +13,6 @@ import { nameFiles, readProgress } from './progress.ts';
 import { publishThroughService } from './through-service.ts';
 import { publishFiles } from './trigger.ts';
 
-/** Publish: check a text, publish it through the service or as signed files, and watch what becomes of it. */
 export function addPublishRoutes(server: FastifyInstance, context: ConsoleContext): void {
   const inTurn = createSemaphore(checkTurns);
 
@@ -22,7 +21,7 @@ export function addPublishRoutes(server: FastifyInstance, context: ConsoleContex
     description: 'Nothing is sent or stored.',
     body: Type.Object({ text: Text, as: As }, { title: 'PublishCheckRequest' }),
     answer: CheckAnswer,
-    answers: { 503: 'Too many checks are under way; Retry-After says when to come again.' },
+    answers: { 503: 'Too many checks are in progress; Retry-After says when to try again.' },
     access: 'read',
     bodyLimit: maxCheckedBytes,
     handle: ({ body: { text, as } }) => inTurn(() => checkText(context, text, as)),
@@ -51,7 +50,7 @@ export function addPublishRoutes(server: FastifyInstance, context: ConsoleContex
   });
 
   addRoute(server, 'GET /api/publish/:messageId', {
-    summary: 'Tell how far a publish has come.',
+    summary: 'Show the progress of a publish.',
     answer: ProgressAnswer,
     handle: ({ params }) => readProgress(context, params.messageId),
   });

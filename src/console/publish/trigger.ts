@@ -29,7 +29,7 @@ export async function publishFiles(context: ConsoleContext, message: Json): Prom
 
 /** Announces a callback to the publisher, which then accepts it. If no publisher runs, nobody listens at its address, and the failure is only logged. */
 export async function awaitCallback(context: ConsoleContext, awaited: AwaitedRequest): Promise<void> {
-  const tell = (reason: object) => context.logger.debug(reason, 'the publisher was not told of a callback');
+  const tell = (reason: object) => context.logger.debug(reason, 'the publisher did not get a callback');
   try {
     const reply = await announceCallback(triggerOf(context), awaited, announceMs);
     if (reply.kind === 'refused') tell(reply);
@@ -42,7 +42,6 @@ function triggerOf({ config, outside: { client } }: ConsoleContext): Trigger {
   return { client, url: config.triggerUrl, token: findTriggerToken(config) };
 }
 
-/** The refusal of a publish by a service of this network, for the person who wrote it. */
 export function refusedBy(
   who: 'catalog service' | 'publisher',
   { status, nack: { code = '', message = '', path } }: { status: number; nack: Nack },

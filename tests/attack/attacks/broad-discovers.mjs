@@ -1,4 +1,4 @@
-// Searches of one identity that find everything, without a page, as many as its rate allows: the largest answers there are.
+// Searches of one identity that find everything, without a page, as many as its rate allows: the largest possible answers.
 
 export async function attack({ discoveryUrl, send, actions, keepDoing, underWay }) {
   const intents = [

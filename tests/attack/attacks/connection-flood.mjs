@@ -1,4 +1,4 @@
-// Thousands of connections from one source: some say nothing, some begin a header and go on with a byte now and then.
+// Thousands of connections from one source: some send nothing, some start a header and continue with an occasional byte.
 const perTarget = 3_000;
 
 export async function attack({ discoveryUrl, catalogUrl, open, keepDoing, underWay, signal, pause }) {

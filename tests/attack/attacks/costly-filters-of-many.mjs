@@ -1,4 +1,4 @@
-// Filters of twenty identities that take as long as they are allowed to, several of each at once.
+// Filters of twenty identities that take as long as allowed, several of each at once.
 import { costlyFilters } from '../costly-filters.mjs';
 
 export async function attack({ discoveryUrl, people, send, actions, keepDoing, underWay }) {

@@ -1,4 +1,4 @@
-// Filters of one identity that take as long as they are allowed to, many at once.
+// Filters of one identity that take as long as allowed, many at once.
 import { costlyFilters } from '../costly-filters.mjs';
 
 export async function attack({ discoveryUrl, send, actions, keepDoing, underWay }) {

@@ -1,4 +1,4 @@
-// Unsigned hints that nodes have changed: names that nobody has, and one that everybody knows.
+// Unsigned hints that nodes have changed: unknown names, and one that everybody knows.
 import { randomUUID } from 'node:crypto';
 
 export async function attack({ discoveryUrl, people, post, keepDoing, underWay }) {

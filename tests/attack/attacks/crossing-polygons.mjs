@@ -1,5 +1,5 @@
-// One stored polygon and one small search whose edges cross very often: a star that crosses itself, which is refused, and a comb that does not, across
-// which another comb lies. Each polygon has some 25 kB, each search less than 5 kB.
+// A stored polygon and a small search whose edges cross very often: a star that crosses itself, which is refused, and a comb that does not, crossed
+// by another comb. Each polygon has some 25 kB, each search less than 5 kB.
 
 export const leavesData = true;
 
@@ -15,7 +15,7 @@ export async function attack({ catalogUrl, discoveryUrl, send, actions, keepDoin
     { op: 'S_INTERSECTS', targets, geometry },
     { op: 'S_DWITHIN', targets, geometry, distanceMeters: 10 },
   ]);
-  // Until both are indexed, where they are not refused.
+  // Waits until both are indexed, unless they are refused.
   await pause(3_000);
   underWay();
   let asked = 0;
@@ -24,7 +24,7 @@ export async function attack({ catalogUrl, discoveryUrl, send, actions, keepDoin
   await keepDoing(ask, { concurrency: 4, perSecond: 10 });
 }
 
-/** Far from everybody. */
+/** Far from all other places. */
 const [west, south] = [-100, 40];
 
 /** Each edge crosses nearly all others. */

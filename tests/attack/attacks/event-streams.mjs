@@ -1,4 +1,4 @@
-// Whoever may read the console listens to its events: as many streams as there are connections, each of which is opened again when it is refused.
+// A console user listens to its events: with as many streams as possible, each reopened when it is refused.
 import { connect } from 'node:net';
 
 export const withConsole = true;
@@ -28,7 +28,7 @@ export async function attack({ consoleUrl, count, keepDoing, underWay, signal, p
     });
   let opened = 0;
   underWay();
-  // Every address of this machine counts as another source.
+  // Each address of this machine counts as a separate source.
   await keepDoing(() => (held < streams ? listen(`127.0.0.${100 + (opened++ % 100)}`) : pause(100)), {
     concurrency: 100,
     perSecond: 1_000,

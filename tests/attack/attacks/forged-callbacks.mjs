@@ -1,4 +1,4 @@
-// Callbacks of 16 MB that claim to answer a request, each signed by nobody.
+// Callbacks of 16 MB that claim to answer a request, without a valid signature.
 import { forgedAuthorization } from '../attack-tools.mjs';
 import { largeJson } from '../large-bodies.mjs';
 

@@ -1,4 +1,4 @@
-// The same in the signed files of nodes that are crawled: one has the templates, the other what extends them.
+// Like inherited-bytes.mjs, in the signed files of crawled nodes: one has the templates, the other the resources that extend them.
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -29,7 +29,7 @@ export async function attack({ people, discoveryUrl, post, keepDoing, underWay, 
     if (path.startsWith('/catalogs/')) underWay();
     count(`crawled ${path.split('/')[1]}`);
   });
-  // Nobody answered there until now, so that the next look might be minutes away.
+  // The nodes did not answer until now, so the next crawl might be minutes away.
   for (const { id: nodeId } of [people.ivy, people.oscar])
     await post(`${discoveryUrl}/crawl-hints`, { body: Buffer.from(JSON.stringify({ nodeId })) });
   let sent = 0;

@@ -1,4 +1,4 @@
-// Small publishes whose resources inherit a large template, each of them again.
+// Small publishes whose resources all inherit a large template.
 import { extendingMessage, masterMessage } from '../inherited-bytes.mjs';
 
 export const settings = { MASTER_PUBLISHERS: 'mallory.attack.test' };

@@ -1,4 +1,4 @@
-// Publishes of 5 MB with 400,000 members, rightly signed.
+// Publishes of 5 MB with 400,000 members, correctly signed.
 
 export const leavesData = true;
 

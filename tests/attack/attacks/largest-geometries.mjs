@@ -1,4 +1,4 @@
-// Searches with a MultiPolygon of 12,500 parts, and publishes with a polygon of 50,000 vertices, which are as many as are accepted, rightly signed.
+// Searches with a MultiPolygon of 12,500 parts, and publishes with a polygon of 50,000 vertices, both the largest that are accepted, correctly signed.
 
 export const leavesData = true;
 
@@ -42,7 +42,7 @@ function manyParts(count) {
   return { type: 'MultiPolygon', coordinates: Array.from({ length: count }, (_, index) => square(index)) };
 }
 
-/** Far from everybody. */
+/** Far from all other places. */
 function circle(points, seed) {
   const at = (index) => {
     const angle = (2 * Math.PI * (index % points)) / points;

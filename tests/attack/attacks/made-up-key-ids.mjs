@@ -1,4 +1,4 @@
-// Requests of subscribers that there are none of: each asks the registry.
+// Requests of subscribers that do not exist: each causes a lookup in the registry.
 import { randomUUID } from 'node:crypto';
 import { guessKeys } from '../guessed-keys.mjs';
 

@@ -1,4 +1,4 @@
-// Requests under the name of the honest client, each with another recordId that there is none of.
+// Requests in the name of the honest client, each with another recordId that does not exist.
 import { randomUUID } from 'node:crypto';
 import { guessKeys } from '../guessed-keys.mjs';
 

@@ -1,4 +1,4 @@
-// Thousands of subscriptions of one owner, each for everything and one thing more; then every publish has all of them to match.
+// Thousands of subscriptions of one owner, each for the Coffee schema and one more type; every publish must then be matched with all of them.
 
 const wanted = 5_000;
 

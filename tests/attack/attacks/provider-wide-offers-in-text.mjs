@@ -1,4 +1,4 @@
-// 2,000 resources and 2,000 offers that name none of them, with words close to those that others look for.
+// 2,000 resources and 2,000 offers that name none of them, with words similar to those that others search for.
 import { publishOffers, searchOffers } from '../wide-offers.mjs';
 
 export const leavesData = true;

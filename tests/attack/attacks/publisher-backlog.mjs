@@ -1,4 +1,4 @@
-// One publisher sends more than can be processed: many catalogs per request, request after request.
+// One publisher sends more than the service can process: many catalogs per request, request after request.
 const catalogsPerRequest = 2_000;
 
 export async function attack({ catalogUrl, send, actions, keepDoing, underWay, pause }) {

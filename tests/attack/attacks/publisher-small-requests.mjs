@@ -1,4 +1,4 @@
-// One publisher sends as many requests as its rate allows, and more, with one catalog each.
+// One publisher sends more requests than its rate allows, with one catalog each.
 
 export async function attack({ catalogUrl, send, actions, keepDoing, underWay }) {
   let sent = 0;

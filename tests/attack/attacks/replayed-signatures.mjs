@@ -1,13 +1,13 @@
-// A catalog service that the discovery service subscribes to uses the signatures of its GETs as those of DELETEs at another service: nothing binds them to
-// a method or an address. Within the 10 s that such a signature lives it ends the subscription there; the discovery service finds that at its next look, here
-// at a start, and has missed nothing. Later, the signature is worth nothing.
+// A catalog service that the discovery service subscribes to replays the signatures of its GETs as those of DELETEs at another service: they cover
+// neither a method nor an address. Within the 10 s before such a signature expires, it ends the subscription there; the discovery service notices at
+// its next check, here at its start, and has missed nothing. Later, the signature is worthless.
 import { randomUUID } from 'node:crypto';
 import { bodyDigest } from '../../../dist/protocol/digest.js';
 import { parseSignatureHeader, signRequest } from '../../../dist/protocol/request-signature.js';
 import { keyOf } from '../attack-tools.mjs';
 
 const networkId = 'nfh.global/beckn-nodes';
-/** An honest GET is signed for 10 s. */
+/** An honest signature of a GET expires after 10 s. */
 const expiredMs = 11_000;
 const findWithinMs = 30_000;
 
@@ -22,14 +22,14 @@ export async function attack(tools) {
   const { mallory } = people;
   const captured = playCatalogService(tools);
   const address = `${catalogUrl}${actions.unsubscribe.path}`;
-  /** The subscriptions of the discovery service there: its own signature lists them. */
+  /** The subscriptions of the discovery service there, listed with its own signature. */
   async function listSubscriptions(headers) {
     const { body } = await post(`${address}?status=ACTIVE`, { method: 'GET', headers });
     return JSON.parse(body).message.subscriptions?.map(({ subscriptionId }) => subscriptionId) ?? [];
   }
   const end = (id, headers) => post(`${address}?subscriptionId=${id}`, { method: 'DELETE', headers });
 
-  // A push that nobody asked for has the discovery service look at its subscription, at most every ten seconds.
+  // After an unwanted push, the discovery service checks its subscription, at most every ten seconds.
   const provoke = () => send(discoveryUrl, actions.push, unwanted(), { as: mallory, side: 'bpp' });
   async function nextSignature() {
     const { length: before } = captured;
@@ -63,7 +63,7 @@ export async function findEffects(scene, told) {
   return effects;
 }
 
-/** Returns where the signatures of its GETs are kept. */
+/** Returns an object that collects the signatures of its GETs. */
 function playCatalogService({ people: { mallory }, discoveryUrl, post, actions, answerAt }) {
   const captured = [];
   const subscriptionId = randomUUID();
@@ -106,7 +106,7 @@ function playCatalogService({ people: { mallory }, discoveryUrl, post, actions, 
   return captured;
 }
 
-/** For a network that the discovery service has nothing to do with. */
+/** For a network that the discovery service does not use. */
 function unwanted() {
   const id = `unwanted-${randomUUID()}`;
   const named = { descriptor: { name: 'Nothing' } };

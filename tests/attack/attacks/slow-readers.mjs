@@ -1,4 +1,4 @@
-// Searches whose answers nobody reads: each connection takes the answer in no bytes at all.
+// Searches whose answers are never read: the connections accept not a single byte.
 
 const connections = 200;
 

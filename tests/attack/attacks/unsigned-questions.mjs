@@ -1,4 +1,4 @@
-// Questions without a signature, as fast as possible: records of the registry, on which every service waits, and the OpenAPI document.
+// Unsigned requests, as fast as possible: for records of the registry, on which every service depends, and for the OpenAPI document.
 import { randomUUID } from 'node:crypto';
 
 export async function attack({ registryUrl, discoveryUrl, catalogUrl, post, keepDoing, underWay }) {

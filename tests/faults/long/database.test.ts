@@ -24,7 +24,7 @@ const faults: Record<string, (run: FaultRun, world: World, server: OwnServer) =>
     await untilItAnswers(server);
   },
   'loses a process of a session': async (_, { network }, server) => {
-    // The server ends all sessions then, and recovers.
+    // The server then ends all sessions and recovers.
     const { rows } = await network.database.query<{ pid: number }>(
       `select pid from pg_stat_activity where datname = current_database() and application_name = 'signpost' and pid <> pg_backend_pid() limit 1`,
     );
@@ -114,7 +114,7 @@ async function connect(connectionString: string): Promise<pg.Client> {
 }
 
 async function untilItAnswers({ url }: OwnServer): Promise<void> {
-  // It may still take connections while it is being stopped.
+  // It may still accept connections while it stops.
   await takeTime(500);
   await until(async () => {
     const client = await connect(url).catch(() => undefined);
@@ -123,7 +123,7 @@ async function untilItAnswers({ url }: OwnServer): Promise<void> {
   }, 'the server to be back');
 }
 
-/** Others take every connection, also those that the services have, and every one that comes free. */
+/** Other clients take every connection, including those of the services and every one that becomes free. */
 async function takeAllConnections(url: string, holdMs: number): Promise<pg.Client[]> {
   const first = await connect(url);
   const held = [first];

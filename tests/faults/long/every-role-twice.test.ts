@@ -5,8 +5,9 @@ import { judge } from '../oracle.ts';
 import { workThrough } from '../work.ts';
 import { startWorld } from '../world.ts';
 
-// Registry, catalog service and discovery service in two processes each, on one database. One process of any role is killed at any moment, the load balancer leads to the other one, and
-// what the dead one had in hand is done by the other when its leases end. (Publishers of one tree: killed-publishers.test.ts.)
+// Registry, catalog service and discovery service with two processes each, on one database. A process of any role is killed at any moment; the load
+// balancer switches to the other one, which continues the dead one's work when its leases expire. (Publishers of one tree:
+// killed-publishers.test.ts.)
 
 const roles = ['registry', 'catalog', 'discovery'] as const;
 

@@ -7,7 +7,7 @@ import { judge } from '../oracle.ts';
 import { workThrough } from '../work.ts';
 import { startWorld } from '../world.ts';
 
-// The primary is killed, its replica is promoted, and the address leads there. With synchronous replication the replica has every commit that was answered.
+// The primary is killed, its replica is promoted, and the address switches to it. With synchronous replication, the replica has every acknowledged commit.
 
 describe('a database that fails over to a promoted replica', () => {
   it(
@@ -33,7 +33,7 @@ describe('a database that fails over to a promoted replica', () => {
           rounds: 3,
           publishes: 2,
           async strike({ databaseLine }) {
-            // The address leads nowhere while there is no primary: nobody may write to the old one any more.
+            // Without a primary the address is cut: nothing may write to the old one any more.
             await databaseLine.cut();
             await server.killPrimary().catch(() => undefined);
             await replica.query('select pg_promote()');

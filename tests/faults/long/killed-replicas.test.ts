@@ -96,7 +96,7 @@ describe('a discovery service with two replicas', () => {
   );
 });
 
-/** Until the function that is returned is called. A search that is answered wrongly throws. A publish that fails may have been committed or not. */
+/** Works until the returned function is called. Throws on a wrong search result. A publish that fails may have been committed or not. */
 function searchAndPublish(search: () => Promise<boolean>): () => Promise<Outcome> {
   let isOver = false;
   let acknowledged = 0;

@@ -11,8 +11,8 @@ import { type ServiceProcess, startServiceProcess } from '../../support/processe
 import { takeTime, until } from '../../support/time.ts';
 import { type FaultRun, faultOptions, type Outcome, strikes } from '../fault-run.ts';
 
-// WORKERS=2 with the catalog and the discovery service, from the built files. A provider publishes one version of a catalog after the other, which the catalog service pushes to the discovery service,
-// and consumers search for it, while workers and their supervisor are killed.
+// WORKERS=2 with the catalog and the discovery service, from the built files. A provider publishes versions of a catalog, which the catalog service
+// pushes to the discovery service, and consumers search for them, while workers and their supervisor are killed.
 
 let network: TestNetwork;
 let service: ServiceProcess;
@@ -116,7 +116,7 @@ async function untilReplaced(number: number, pid: number): Promise<void> {
   await until(async () => (await findWorker(number)) !== pid, `worker ${number} to be replaced`);
 }
 
-/** The process that has this number by now. */
+/** The current process with this number. */
 function findWorker(number: number): Promise<number> {
   return until(() => {
     const started = service.log
@@ -132,12 +132,12 @@ function logged(part: string): number {
 }
 
 const lastVersion = { begun: 0, seen: 0 };
-/** Publishes. */
+/** The acknowledged publishes. */
 const acknowledged: string[] = [];
-/** Searches. */
+/** The number of answered searches. */
 let answered = 0;
 
-/** Each version has one resource, which is called after it. */
+/** Each version has one resource, named after it. */
 async function publish(version: number): Promise<void> {
   lastVersion.begun = version;
   const resources = [{ ...plain(`v${version}`), state: 'on' }];
@@ -150,13 +150,13 @@ async function publish(version: number): Promise<void> {
   acknowledged.push(messageId);
 }
 
-/** A search sees every version that another one has seen before it, whichever worker answered that. */
+/** A search sees every version that an earlier search has seen, no matter which worker answered. */
 async function search(): Promise<void> {
   const { seen } = lastVersion;
   const message = filter('$.catalogs[*].resources[?@.state == "on"]');
   const { status, messageId } = await sendUntilAnswered(consumer, actions.discover, message);
   const { begun } = lastVersion;
-  // The first version is not there yet.
+  // The first version has not arrived yet.
   if (seen === 0 && status === 202) return;
   expect(status).toBe(200);
   const found = resourceIds((await consumer.waitFor('on_discover', messageId)).body);
@@ -171,7 +171,8 @@ async function search(): Promise<void> {
 async function untilFound(version: number): Promise<void> {
   let hurryAt = 0;
   await until(async () => {
-    // On a slow machine the service was away for so long that it would be tried again only in minutes. Seldom, because a push that is under way meanwhile is due again.
+    // On a slow machine the service may have been away for so long that the next attempt is minutes away. Not often, because it makes pushes under
+    // way due again.
     if (Date.now() > hurryAt) await pullPushesForward(network.database, 0);
     if (Date.now() > hurryAt) hurryAt = Date.now() + hurryEveryMs;
     await search();
@@ -179,7 +180,7 @@ async function untilFound(version: number): Promise<void> {
   }, `version ${version} to be found`);
 }
 
-/** Asks again, with the same message, where the worker that had it has died or hangs. */
+/** Sends the same message again if its worker died or hangs. */
 async function sendUntilAnswered(as: Actor, action: Action, message: object): Promise<Exchange> {
   const to = action === actions.publish ? network.catalogUrl : network.discoveryUrl;
   const context = {
@@ -195,7 +196,7 @@ async function sendUntilAnswered(as: Actor, action: Action, message: object): Pr
   }
 }
 
-/** A connection that was given to a worker that hangs is answered by nobody. */
+/** Connections to a worker that hangs get no answer. */
 const patientMs = 5_000;
 
 const hurryEveryMs = 15_000;

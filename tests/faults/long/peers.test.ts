@@ -8,8 +8,9 @@ import { judge } from '../oracle.ts';
 import { workThrough } from '../work.ts';
 import { startWorld, type World } from '../world.ts';
 
-// A registry that is down, slow or lying, and receivers that are down, slow, or answer in any way but the right one, while everything else goes on. Keys are kept for a second
-// here, so that the registry is asked all the time. A key that a lying registry gave is kept as long as the registry said, at most five minutes.
+// A registry that is down, slow or lying, and receivers that are down, slow, or answer wrongly in any way, while everything else continues. Keys are
+// cached for a second here, so that the registry is asked all the time. A key from a lying registry is cached as long as the registry said, at most
+// five minutes.
 
 let world: World;
 beforeAll(async () => {
@@ -57,7 +58,7 @@ describe('a registry that', () => {
     (fault, context) =>
       strikes(`registry ${fault}`, (run) =>
         strikePeers(run, async () => {
-          // Whoever is not believed meanwhile sends the same message again.
+          // Senders that are refused meanwhile send the same message again.
           world.passing.add(401);
           world.registryProxy.spoil(lies[fault]?.(world));
           await takeTime(run.between(1, 3) * seconds);
@@ -81,7 +82,7 @@ const answers: Record<string, Interference> = {
     return 'taken';
   },
   'never close': async (socket) => {
-    // One byte of a status line after the other, for ever.
+    // Sends a status line byte by byte, without end.
     void (async () => {
       while (!socket.destroyed) {
         socket.write('H');

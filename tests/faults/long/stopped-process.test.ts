@@ -12,9 +12,8 @@ import { publish, submit } from '../../support/network/publish.ts';
 import { type ServiceProcess, startCatalogProcess } from '../../support/processes/service-process.ts';
 import { takeTime, until, watchFor } from '../../support/time.ts';
 
-// A process that stands still (SIGSTOP, a suspended machine) keeps its connections, its leases and the locks of its open transactions. Another
-// one takes its work over within 30 s, and when it goes on it writes nothing. The tests wait for leases and time-outs
-// to end, side by side.
+// A suspended process (SIGSTOP, a suspended machine) keeps its connections, its leases and the locks of its open transactions. Another one takes over
+// its work within 30 s, and the first one writes nothing when it continues. The tests wait for leases and time-outs to end, so they run concurrently.
 
 const takeoverMs = 30_000;
 
@@ -26,7 +25,7 @@ describe.concurrent('a process that is stopped', () => {
     const holder = new pg.Client(network.databaseUrl);
     await holder.connect();
     try {
-      // The lock of the catalog: the process waits for it within its transaction.
+      // The catalog's lock: the process waits for it in a transaction.
       await holder.query(`begin; select pg_advisory_xact_lock(hashtextextended('catalog ${id}', 0))`);
       const messageId = await submit(provider, catalog(id));
       await until(async () => {
@@ -70,7 +69,7 @@ describe.concurrent('a process that is stopped', () => {
     const holder = new pg.Client(network.databaseUrl);
     await holder.connect();
     try {
-      // The lane of the publisher: every publish waits for it within its transaction.
+      // The publisher's lane: every publish waits for it in a transaction.
       await holder.query('begin; select from catalog.lane for update');
       for (const each of contexts) send(each, stopped.url).catch(() => undefined);
       await until(async () => {
@@ -116,7 +115,7 @@ describe.concurrent('a process that is stopped', () => {
 
     answer();
     stopped.goOn();
-    // It finds out when it records the answer, or when it renews its lease, which ends the delivery: whichever comes first.
+    // It notices when it records the answer, or when it renews its lease, which ends the delivery, whichever is first.
     const hasNoticed = () => stopped.log.some((line) => /was lost|will be tried again/.test(line));
     await until(hasNoticed, 'it to notice');
     expect(await isDelivered(network)).toBe(true);
@@ -149,7 +148,7 @@ describe.concurrent('a client of PostgreSQL', () => {
   );
 });
 
-/** A catalog service that will be stopped, on a network of its own, and how another process of it is started. */
+/** A catalog service to be stopped, on a separate network, and a function that starts another process of it. */
 async function startStopped({ onTestFinished }: TestContext) {
   const network = await startNetwork({ settings: { ROLES: 'registry' } });
   onTestFinished(network.close);

@@ -7,8 +7,8 @@ import { judge } from '../oracle.ts';
 import { ownId, type Work, workThrough } from '../work.ts';
 import { startWorld, type World } from '../world.ts';
 
-// Every role twice on one database. One process of a role stands still at any moment (SIGSTOP), the load balancer leads to the other one, and what the first one had in
-// hand is done by the second within 30 s. Then the first one goes on, and must not do it again.
+// Every role twice on one database. A process of a role is suspended at any moment (SIGSTOP); the load balancer switches to the other one, which does
+// the first one's work within 30 s. Then the first one continues, and must not repeat the work.
 
 const takeoverMs = 30_000;
 const roles = ['catalog', 'discovery'] as const;
@@ -54,7 +54,7 @@ async function stopThrough(run: FaultRun, role: (typeof roles)[number]) {
   }
 }
 
-/** Everything that was acknowledged before: answered by callbacks, and, where it was published, in the index. */
+/** Everything that was acknowledged before is answered by callbacks, and publishes are in the index. */
 async function allAnswered(
   { consumer, network }: World,
   { published, searched }: Pick<Work, 'published' | 'searched'>,

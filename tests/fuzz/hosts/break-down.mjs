@@ -1,4 +1,4 @@
-// A program that breaks when it is told to: the suite has to see it.
+// A program that breaks on request: the suite has to notice.
 const kept = [];
 
 const ways = {
@@ -16,6 +16,6 @@ process.on('message', ({ question, way }) => {
   process.send({ question, answer: true });
 });
 process.on('SIGTERM', () => process.exit());
-// Stays until it is told to end, or the suite is gone.
+// Runs until it is stopped, or the suite is gone.
 process.channel.ref();
 process.send('ready');

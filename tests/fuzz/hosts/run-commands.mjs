@@ -1,4 +1,4 @@
-// Runs commands of the command line in one process, each as if it had been typed, and tells how it ended.
+// Runs commands of the command line in one process, as if they had been typed, and reports how each ended.
 import { CommanderError } from 'commander';
 import { CommandError } from '../../../dist/cli/command.js';
 import { buildProgram } from '../../../dist/cli/program.js';
@@ -9,16 +9,17 @@ process.on('message', async ({ question, args, env }) => {
   if (question !== undefined) process.send({ question, answer: await run(args, env) });
 });
 process.on('SIGTERM', () => process.exit());
-// Stays until it is told to end, or the suite is gone.
+// Runs until it is stopped, or the suite is gone.
 process.channel.ref();
 process.send('ready');
 
-/** As dist/cli/main.js does it. */
+/** Like dist/cli/main.js. */
 async function run(args, env) {
   const outcome = { exitCode: 0, out: '', notes: '' };
   const context = {
     config: (overrides = {}) => readConfig({ ...env, ...overrides }),
     isSet: (name) => (env[name] ?? '') !== '',
+    json: false,
     givenSettings: () => ({ environment: Object.keys(env), file: [] }),
     print: (text) => {
       outcome.out += `${text}\n`;

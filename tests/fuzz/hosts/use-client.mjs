@@ -1,9 +1,9 @@
-// A participant that uses the client package: calls the methods that it is told to, and tells what became of each. Callbacks come to it.
+// A participant that uses the client package: calls the requested methods, reports their results, and receives their callbacks.
 import { Signpost, SignpostError } from '../../../packages/client/dist/index.js';
 
 const maxItems = 1_000;
 
-/** Addresses in bad input lead nowhere but to this machine. */
+/** All addresses in bad input lead to this machine. */
 const fetchHere = async (url, options) => {
   if (!/^(127\.\d+\.\d+\.\d+|localhost)$/.test(new URL(url).hostname)) throw new TypeError('fetch failed');
   return fetch(url, options);
@@ -12,7 +12,7 @@ const fetchHere = async (url, options) => {
 const signpost = new Signpost({
   ...JSON.parse(process.env.CLIENT_OPTIONS),
   fetch: fetchHere,
-  allowPrivateAddresses: true, // so that downloads use it, too
+  allowPrivateAddresses: true, // so that downloads also use it
   onMessage: () => undefined,
 });
 await signpost.listen();
@@ -20,7 +20,7 @@ process.on('message', async ({ question, method, args }) => {
   if (question !== undefined) process.send({ question, answer: await call(method, args) });
 });
 process.on('SIGTERM', () => signpost.close().then(() => process.exit()));
-// Stays until it is told to end, or the suite is gone.
+// Runs until it is stopped, or the suite is gone.
 process.channel.ref();
 process.send('ready');
 

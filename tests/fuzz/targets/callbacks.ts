@@ -15,8 +15,8 @@ import { checkAnswerSignature, fault, isAccepted, judgeNack } from '../oracle.ts
 import type { Scene } from '../scene.ts';
 import { accepted, type Target } from '../target.ts';
 
-// Callbacks and pushes to those who wait for them: a program that uses the client package, `signpost listen`, the inbox of the console. Changed
-// before they were signed, or after.
+// Callbacks and pushes to their receivers: a program that uses the client package, `signpost listen`, the inbox of the console. Changed before or
+// after they were signed.
 
 const received = ['onDiscover', 'onPublish', 'onPull', 'push'] as const;
 type Received = (typeof received)[number];
@@ -29,7 +29,7 @@ interface CallbackCase {
   context: readonly Mutation[];
   before: readonly ByteMutation[];
   after: readonly ByteMutation[];
-  /** Signs the signature of the request that it answers, or not. */
+  /** Whether its signature covers the signature of the request that it answers. */
   isChained: boolean;
 }
 
@@ -74,8 +74,8 @@ async function runCallback(scene: Scene, one: CallbackCase, id: string): Promise
     one.receiver === 'client' && one.action !== 'push' ? await awaitedCall(scene, one.action) : undefined;
   const { answer, body } = await send(scene, one, call, id);
   const isTaken = isAccepted(answer);
-  // An accepted callback ends the call, with a result or with an error that has a code, or leads to the next request. One with another id is given
-  // to onMessage, and the call goes on waiting.
+  // An accepted callback ends the call, with a result or with an error that has a code, or leads to the next request. One with another id goes to
+  // onMessage, and the call keeps waiting.
   if (isTaken && call && findMessageId(JSON.parse(body.toString())) === call.context.messageId)
     await call.goOn();
   else call?.giveBack();
@@ -107,7 +107,7 @@ async function send(scene: Scene, one: CallbackCase, call: ClientCall | undefine
   const answer = await exchange(origin, path, {
     ...{ method: 'POST', body: sent, headers: { authorization, 'x-request-id': id } },
   });
-  // The inbox refuses what comes too often before it looks at the signature.
+  // The inbox refuses callbacks above its rate before it checks the signature.
   if (answer.status !== 429) checkAnswerSignature(answer, receiver.key, authorization);
   if (isAccepted(answer) && !sent.equals(body))
     throw fault('a callback that was changed after it was signed was accepted', answer);

@@ -11,7 +11,7 @@ import { network } from '../participants.ts';
 import type { Scene } from '../scene.ts';
 import { accepted, type Target } from '../target.ts';
 
-// Answers to requests of the client package: of a service that answers with whatever it likes.
+// Answers to requests of the client package, from a service that answers with anything.
 
 type Method = keyof typeof methods;
 

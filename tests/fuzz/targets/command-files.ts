@@ -17,7 +17,7 @@ import { accepted, Fault, type Target } from '../target.ts';
 import { treeCases } from './crawled-files.ts';
 import { settingsIn } from './imported-lists.ts';
 
-// Files that people give to commands: messages to `debug signature`, published trees to `verify`, catalogs to `publish` and `schema check`.
+// Files that users pass to commands: messages to `debug signature`, published trees to `verify`, catalogs to `publish` and `schema check`.
 
 type FileCase =
   | { command: 'debug signature'; message: readonly ByteMutation[]; answered?: readonly ByteMutation[] }
@@ -118,7 +118,7 @@ async function verifyTree(
   return accepted;
 }
 
-/** In the others, whose signature is over their content, another spelling is as good. */
+/** The signature of other documents covers their content, so another spelling is also valid. */
 const namedByDigest: readonly string[] = ['record', 'baseline', 'change'];
 
 async function publishFiles(
@@ -130,7 +130,7 @@ async function publishFiles(
   const env = {
     ...settingsIn(folder),
     ...{ PUBLISHER_ID: publisher.id, PUBLISHER_PRIVATE_KEY: publisher.seed, PUBLISHER_KEY_ID: 'key-1' },
-    // Nobody listens there: neither a publisher to ask, nor a server of the files.
+    // Nothing listens there: neither a publisher nor a server of the files.
     ...{ PUBLISHER_TRIGGER_PORT: '1', PUBLISHER_URL: 'http://127.0.0.1:1' },
   };
   const file = await folder.write('catalogs.json', renderChanged(samples[sample], first));
@@ -144,9 +144,9 @@ async function publishFiles(
   return outcome.exitCode === 0 ? accepted : 'exit code 1';
 }
 
-/** There is no tree, or one that has no catalog yet. */
+/** Whether there is no tree, or one without a catalog yet. */
 function isNothingPublished({ refusal, out }: CommandOutcome): boolean {
-  if (refusal !== undefined) return refusal.includes('is no published tree');
+  if (refusal !== undefined) return refusal.includes('is not a published tree');
   const { faults } = JSON.parse(out) as { faults: { code: string }[] };
   return faults.every(({ code }) => code === 'no-index-urls');
 }

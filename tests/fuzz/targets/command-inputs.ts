@@ -26,7 +26,7 @@ const answer: fc.Arbitrary<Answer> = fc.record({
   ...{ content: mutations, bytes: bytesSometimes() },
 });
 
-/** Some that settings of one kind or another take. */
+/** Some values that are valid for one kind of setting or another. */
 const plausible = ['1', '0', 'true', 'off', 'all', '[]', '["a.example/b"]', 'http://127.0.0.1:1', 'catalog'];
 const names = Object.keys(settings);
 const optionNames = ['--near', '--within', '--where', '--network', '--schema', '--limit', '--offset'];
@@ -130,7 +130,7 @@ async function send(
   });
 }
 
-/** Has a service answer so at this path meanwhile. */
+/** Sets a service's answer for this path during the work. */
 async function withAnswer(
   { services }: Scene,
   path: string,

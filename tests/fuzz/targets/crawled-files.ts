@@ -15,7 +15,7 @@ import { network, registryName } from '../participants.ts';
 import type { Scene } from '../scene.ts';
 import { accepted, Fault, type Target } from '../target.ts';
 
-// Published files that the crawler fetches: a node for each case, one of its files changed before it was signed, or on its way.
+// Published files that the crawler fetches: a node for each case, with one file changed before it was signed or on its way.
 
 export const treeCases: fc.Arbitrary<TreeCase> = fc.record({
   kind: fc.constantFrom(...hostedKinds),
@@ -49,7 +49,7 @@ async function runCrawl(scene: Scene, one: TreeCase, caseId: string): Promise<st
   try {
     await hosts.crawl();
     const copy = await held(database, caseId);
-    // A document that nobody with the key has signed must not change what is served.
+    // A document without a valid signature must not change what is served.
     if (copy?.served && one.before.length === 0) checkContent(copy);
     if (copy?.served) return accepted;
     const { lines } = await readLog(database, { node: identity, limit: 10, offset: 0 });
@@ -68,7 +68,7 @@ interface Copy {
 function checkContent({ head, resources }: Copy): void {
   const { descriptor, provider } = sampleCatalog;
   const ids = resources.map(({ id }) => id).join();
-  // With the change file, or without it where that one was not taken.
+  // With the change file, or without it if it was not accepted.
   const isOriginal = ids === 'r1,r3' || ids === 'r1,r2';
   const { descriptor: name, provider: owner } = head;
   const same = JSON.stringify([name, owner]) === JSON.stringify([descriptor, provider]);
@@ -77,11 +77,11 @@ function checkContent({ head, resources }: Copy): void {
 }
 
 interface Hosts {
-  /** An origin of its own. */
+  /** A separate origin. */
   newAddress(): string;
   serve(tree: HostedTree): void;
   remove(tree: HostedTree): void;
-  /** Has everything crawled that is served by now. */
+  /** Crawls everything that is currently served. */
   crawl(): Promise<void>;
 }
 
@@ -93,7 +93,7 @@ function hostsOf(scene: Scene): Promise<Hosts> {
   return hosts;
 }
 
-/** One server for all addresses of the loopback interface: each is a host of its own. */
+/** One server for all addresses of the loopback interface: each is a separate host. */
 async function startHosts({ database, closing }: Scene): Promise<Hosts> {
   const trees = new Map<string, HostedTree>();
   const server = createServer((request, response) => {
@@ -116,7 +116,7 @@ async function startHosts({ database, closing }: Scene): Promise<Hosts> {
     },
     serve: (tree) => void trees.set(tree.base, tree),
     remove: (tree) => void trees.delete(tree.base),
-    /** All that wait while one crawl is under way share the next. */
+    /** All calls during a crawl share the next one. */
     crawl() {
       waiting ??= running
         .catch(() => undefined)

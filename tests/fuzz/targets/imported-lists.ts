@@ -15,7 +15,7 @@ import { type Folder, runCommand, withFolder } from '../run-command.ts';
 import type { Scene } from '../scene.ts';
 import { accepted, Fault, type Target } from '../target.ts';
 
-// Lists of charging stations and OCPI locations that are imported: cells, rows, members or bytes of a good file changed, and of the mapping that
+// Lists of charging stations and OCPI locations to import, with changes to the cells, rows, members or bytes of a good file, and to the mapping that
 // reads it.
 
 interface ImportCase {
@@ -71,7 +71,7 @@ async function runImport(scene: Scene, one: ImportCase, folder: Folder): Promise
   return outcome.exitCode === 0 ? accepted : `exit code ${outcome.exitCode}`;
 }
 
-/** A directory of its own, with nothing published in it. */
+/** A separate directory with nothing published. */
 export function settingsIn(folder: Folder): Record<string, string> {
   return { DATA_DIR: join(folder.path, 'data'), PUBLISHER_DIR: join(folder.path, 'publisher') };
 }
@@ -128,7 +128,7 @@ function renderCell(cell: unknown): string {
 
 const mappings = { csv: read('mappings/stations.yaml'), geojson: read('mappings/osm.yaml') };
 
-/** JSON is YAML too. */
+/** JSON is also YAML. */
 function renderMapping(format: 'csv' | 'geojson', how: Changed): Buffer {
   const file = mappings[format];
   return how.content.length === 0

@@ -10,8 +10,8 @@ import { fault } from '../oracle.ts';
 import type { Scene } from '../scene.ts';
 import { accepted, type Target } from '../target.ts';
 
-// A walk over the OpenAPI documents that the roles serve: every operation that is not signed, with parameters and bodies that its schemas accept and
-// such that they do not. Status, content type and body of each answer must be documented.
+// A walk over the OpenAPI documents that the roles serve: every unsigned operation, with parameters and bodies that its schemas accept or refuse.
+// Status, content type and body of each answer must be documented.
 
 type Place = 'registry' | 'catalog' | 'discovery' | 'publisher' | 'trigger' | 'console';
 
@@ -132,7 +132,7 @@ async function runWalk(scene: Scene, one: WalkCase, id: string): Promise<string>
     },
     ...(one.body !== '' && { body }),
   });
-  // A name in the path that is empty, `.` or `..` leads to another operation, or to none.
+  // A name in the path that is empty, `.` or `..` leads to another operation or none.
   if (!operation || path.split('?')[0]?.split('/').length !== template.split('/').length) return 'elsewhere';
   checkDocumented(operation, answer, `${method} ${template}`, await documentsOf(scene), place);
   if (answer.status < 400) return accepted;

@@ -16,7 +16,7 @@ import type { Scene } from '../scene.ts';
 import type { Sent } from '../sink.ts';
 import { accepted, type Target } from '../target.ts';
 
-// A catalog service that the discovery service follows, and whose answers to a pull are bad: on_pull under a good signature that names the pull.
+// A catalog service that the discovery service follows and that gives bad answers to pulls: on_pull with a valid signature that names the pull.
 
 interface PullCase {
   /** The signed message. */
@@ -68,13 +68,13 @@ async function runPullAnswer(scene: Scene, { message, bytes }: PullCase, id: str
 }
 
 interface Feed {
-  /** One that waits for its answer. */
+  /** A pull that waits for its answer. */
   pull: Sent | undefined;
 }
 
 const feeds = new WeakMap<Scene, Feed>();
 
-/** Takes every subscription, and acknowledges pulls. */
+/** Accepts every subscription, and acknowledges pulls. */
 function feedOf(scene: Scene): Feed {
   const known = feeds.get(scene);
   if (known) return known;
@@ -113,12 +113,12 @@ function feedOf(scene: Scene): Feed {
   return feed;
 }
 
-/** Has the discovery service pull, now. */
+/** Makes the discovery service pull now. */
 async function awaitPull({ database }: Scene, feed: Feed): Promise<Sent> {
   await database.transaction(async (tx) => {
     await tx.query('update discovery.feed set pull_at = now(), due_at = now() where configured');
     tx.hint(feedTable);
   });
-  // A download that the last answer led to may have to run into its time limit first.
+  // A download from the last answer may first have to time out.
   return until(() => feed.pull, 'a pull of the discovery service', 600_000);
 }

@@ -13,7 +13,7 @@ import { network, registryName } from '../participants.ts';
 import type { Scene } from '../scene.ts';
 import { accepted, Fault, type Target } from '../target.ts';
 
-// A registry that lies: a good request of somebody whose record is damaged, of another shape, or no answer at all.
+// A registry that lies: a good request whose sender has a damaged record, one of another shape, or no answer at all.
 
 interface LieCase {
   role: 'catalog' | 'discovery';
@@ -111,7 +111,7 @@ async function ask(
   return code === 'BIZ_NO_RESULTS_FOUND' ? accepted : code;
 }
 
-/** The sender is not known, its key cannot be used, or nobody can say; or it is another one than the context names. */
+/** The sender is unknown, its key is unusable, or the registry cannot say; or it is not the one that the context names. */
 const expected: ReadonlySet<string> = new Set([
   ...['AUT_SUBSCRIBER_NOT_FOUND', 'AUT_KEY_NOT_FOUND', 'AUT_KEY_EXPIRED_OR_REVOKED', 'AUT_SIGNATURE_INVALID'],
   ...['NET_DOWNSTREAM_UNAVAILABLE', 'AUT_UNAUTHORIZED_ACTION', 'BIZ_NO_RESULTS_FOUND', 'CTX_INVALID_FIELD'],

@@ -17,7 +17,7 @@ import { network, type ParticipantName } from '../participants.ts';
 import type { RoleName, Scene } from '../scene.ts';
 import { accepted, Fault, type Target } from '../target.ts';
 
-// Bad content under a good signature: each action's examples and whatever its schema accepts, changed at a few places, then signed.
+// Bad content with a valid signature: each action's examples and other values that its schema accepts, changed in a few places, then signed.
 
 export type ActionId = keyof typeof actions;
 
@@ -27,13 +27,13 @@ export interface SignedCase {
   signer: ParticipantName;
   /** With placeholders: {messageId}, {transactionId}, {now}, {id}, {url}, {case}, {subscription}. Empty for GET and DELETE. */
   body: string;
-  /** As it stands in the address. */
+  /** As written in the address. */
   query: string;
   /** Changes of the bytes, before they are signed. */
   bytes: readonly ByteMutation[];
 }
 
-/** Who receives an action, and in whose name the suite sends it. */
+/** The receiver of an action, and the identities that the suite uses to send it. */
 const routes: Record<ActionId, { role: SignedCase['role']; signers: ParticipantName[] } | undefined> = {
   subscribe: { role: 'catalog', signers: ['application'] },
   listSubscriptions: { role: 'catalog', signers: ['application'] },
@@ -45,7 +45,7 @@ const routes: Record<ActionId, { role: SignedCase['role']; signers: ParticipantN
   onPull: { role: 'discovery', signers: ['feed', 'catalog'] },
   search: { role: 'catalog', signers: ['application'] },
   discover: { role: 'discovery', signers: ['application'] },
-  onDiscover: undefined, // of consumers
+  onDiscover: undefined, // received by consumers
   crawlLog: { role: 'discovery', signers: ['provider', 'application'] },
 };
 
@@ -105,7 +105,7 @@ interface Envelope {
   message: unknown;
 }
 
-/** A catalog of the case's own, so that it can be looked for; a subscription that exists. */
+/** A unique catalog, so that the case can search for it, and an existing subscription. */
 function withOwnIds(id: ActionId, message: unknown): unknown {
   const text = JSON.stringify(message);
   if (id === 'pull')
@@ -172,7 +172,7 @@ export interface SignedRequest {
   body: Buffer;
   authorization: string;
   path: string;
-  /** The id of its catalog, where it is a publish. */
+  /** The id of its catalog, if it is a publish. */
   key: string;
 }
 
@@ -197,7 +197,7 @@ function noteRefused(scene: Scene, id: string): void {
   refusedPublishes.set(scene, known.add(id));
 }
 
-/** A refused publish has left nothing behind. */
+/** A refused publish must leave nothing behind. */
 async function checkRefusedPublishes(scene: Scene): Promise<void> {
   const refused = [...(refusedPublishes.get(scene) ?? [])];
   const { rows } = await scene.database.query<{ id: string }>(
@@ -219,7 +219,7 @@ function validatorOf(id: ActionId): (value: unknown) => boolean {
 
 const documented = new Map<ActionId, Set<string>>();
 
-/** Status and code of every refusal that its OpenAPI document has. */
+/** The status and code of every refusal in its OpenAPI document. */
 function documentedOf(id: ActionId): Set<string> {
   const examples = allRefusalExamples(id, actions[id]);
   const known = documented.get(id) ?? new Set(examples.map(({ error }) => `${error.status} ${error.code}`));
@@ -229,7 +229,7 @@ function documentedOf(id: ActionId): Set<string> {
 
 const subscriptions = new WeakMap<Scene, Promise<string>>();
 
-/** One that the application has, for requests that name one. */
+/** A subscription of the application, for requests that name one. */
 function subscriptionOf(scene: Scene): Promise<string> {
   const known = subscriptions.get(scene) ?? subscribe(scene);
   subscriptions.set(scene, known);

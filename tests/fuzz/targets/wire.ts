@@ -7,7 +7,7 @@ import type { Scene } from '../scene.ts';
 import { accepted, Fault, type Target } from '../target.ts';
 import { type ActionId, arbitraryBody, type SignedCase, signCase } from './signed-requests.ts';
 
-// Good requests that are damaged after they were signed, as bytes on a socket: headers, lengths, chunks, encodings, and the body.
+// Good requests that are damaged as bytes on a socket after they were signed: headers, lengths, chunks, encodings, and the body.
 
 interface WireCase {
   signed: SignedCase;
@@ -31,7 +31,7 @@ interface HeadChange {
 interface Framing {
   /** Added to Content-Length. */
   lengthOff: number;
-  /** Where the body comes in chunks: their sizes, as they are written. */
+  /** If the body is chunked: the sizes, as they are written. */
   chunks?: readonly string[] | undefined;
 }
 
@@ -189,20 +189,20 @@ async function runOnWire(scene: Scene, one: WireCase, id: string): Promise<strin
     renderBody(damaged, one.framing),
   ]);
   const received = await exchangeRaw(scene.urls[one.signed.role], bytes);
-  // Bytes that are no whole request may be answered by closing the connection.
+  // The server may close the connection on bytes that are not a complete request.
   if (received.length === 0) return 'closed';
   const answers = parseAnswers(received);
   if (!answers) throw new Fault(`what came back is no HTTP: ${received.toString('latin1').slice(0, 400)}`);
   const [first] = answers;
   if (!first) return 'closed';
-  // Whatever follows the first request on the connection is judged alike.
+  // Answers to anything after the first request on the connection follow the same rules.
   const outcomes = answers.map((answer) => (isAccepted(answer) ? accepted : judgeNack(answer)));
   if (outcomes.includes(accepted) && !damaged.equals(body) && isWhole(one))
     throw fault('a body that was changed after it was signed was accepted', first);
   return outcomes[0] ?? 'closed';
 }
 
-/** Whether the body arrives as it was written: otherwise the server may have read the part of it that was signed. What follows a GET is no part of it. */
+/** Whether the body arrives as written: otherwise the server may have read its signed part. Bytes after a GET are not part of it. */
 function isWhole({ signed, framing, head, lines }: WireCase): boolean {
   const { body }: Action = actions[signed.action];
   if (body === undefined) return false;

@@ -6,7 +6,7 @@ import type { PlayedService } from '../network/played-service.ts';
 import { takeTime, until } from '../time.ts';
 import { catalog, plain } from './sample-catalogs.ts';
 
-// Lamps whose colours are changed by pushes all the time, and searches by colour meanwhile, each of which is held against what was pushed when.
+// Lamps whose colours change all the time by pushes, and concurrent searches by colour; each answer is compared with the pushes at that time.
 
 export interface ChangingLamps {
   /** Wrong or missing results of searches. */
@@ -14,9 +14,9 @@ export interface ChangingLamps {
   /** By the address of the service: how many searches were answered, and how many refused with 503 and Retry-After. */
   answered: Map<string, number>;
   refused: Map<string, number>;
-  /** How many pushes were acknowledged. */
+  /** The number of acknowledged pushes. */
   pushed: number;
-  /** The addresses of the services that are asked and pushed to. */
+  /** The addresses of the services that get the searches and pushes. */
   urls: string[];
   /** Waits until a service has answered, or refused, `count` more searches. */
   more(counts: 'answered' | 'refused', url: string): Promise<void>;
@@ -59,7 +59,7 @@ export function changeLamps(service: PlayedService, consumer: Actor, urls: strin
       }
   }
 
-  /** A push that is not acknowledged may have been applied: the same is sent until it is. */
+  /** A push without an acknowledgement may have been applied: it is repeated until it is acknowledged. */
   async function push(lamp: number, colour: string): Promise<void> {
     const id = idOf(lamp);
     const change: Change = { colour, sentAt: performance.now(), doneAt: Number.POSITIVE_INFINITY };
@@ -110,7 +110,7 @@ export function changeLamps(service: PlayedService, consumer: Actor, urls: strin
     }
   }
 
-  /** Undefined where the service was killed before it could send what it had found: another one does, later. */
+  /** Undefined if the service was killed before it could send its result: another one sends it later. */
   async function readFound(answer: Exchange): Promise<Set<string> | undefined> {
     if (answer.status === 202) return new Set();
     if (answer.status !== 200) {
@@ -137,7 +137,7 @@ function count(counts: Map<string, number>, url: string): void {
   counts.set(url, (counts.get(url) ?? 0) + 1);
 }
 
-/** All that a lamp may have been meanwhile: undefined stands for not being there. */
+/** All colours that a lamp may have had in this time; undefined means that the lamp was absent. */
 function coloursBetween(history: readonly Change[], begin: number, end: number): Set<string | undefined> {
   const last = history.findLastIndex(({ doneAt }) => doneAt <= begin);
   const begun = history.slice(last + 1).filter(({ sentAt }) => sentAt <= end);

@@ -6,7 +6,7 @@ import { type PublishOutcome, processCatalog } from '../../../src/rules/publish.
 import { type Known, type StoredCatalog, submissionsOf } from '../../../src/rules/submission.ts';
 import { createAttributeChecker } from '../../../src/rules/typed-attributes.ts';
 
-// A publisher of coffee, for the tests of what becomes of a published catalog.
+// A publisher of coffee, for tests of publishing.
 
 const context = 'https://schema.example/Coffee/v1/context.jsonld';
 export const typed = { '@context': context, '@type': 'Coffee' };
@@ -39,7 +39,7 @@ const nothing: Known = {
   inherited: { catalog: 0, publish: 0, publisher: 0 },
 };
 
-/** As in the settings, but for small templates. */
+/** The default limits, except for small templates. */
 export const limits: InheritanceLimits = {
   resource: 1_000,
   catalog: 5_000,
@@ -74,7 +74,7 @@ export function stored(members: Partial<StoredCatalog> = {}): StoredCatalog {
   };
 }
 
-/** Publishes as the first catalog of a message, under a directive unless that is undefined. */
+/** Publishes as the first catalog of a message, with a directive unless it is undefined. */
 export function publish(
   submitted: Catalog,
   known: Partial<Known> = {},

@@ -1,7 +1,7 @@
 import { join, resolve } from 'node:path';
 
-// Real data and full suites of public test vectors are no part of the project: TEST_DATA_DIR names the directory that has them (CONTRIBUTING.md). A
-// test that wants one skips, saying so by its name, where it is absent.
+// Real data and full suites of public test vectors are not part of the project: TEST_DATA_DIR names a directory with them (CONTRIBUTING.md). Tests
+// that need one are skipped without it, and say so in their names.
 
 const directory = resolve(process.env.TEST_DATA_DIR || '../shared/data');
 

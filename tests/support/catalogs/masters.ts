@@ -6,7 +6,7 @@ import { startNetwork, type TestNetwork } from '../network/network.ts';
 import { type Directive, publish, served } from '../network/publish.ts';
 import { until } from '../time.ts';
 
-// Master catalogs of coffee, and what extends them. Nobody knows the schema of coffee, so that anything goes.
+// Master catalogs of coffee, and catalogs that extend them. There is no schema of coffee, so all attributes are valid.
 
 export const retail = 'a.example/retail';
 export const energy = 'b.example/energy';
@@ -81,7 +81,7 @@ export async function storedOwn(database: Database, catalogId: string, id: strin
   return JSON.parse(rows[0]?.own ?? 'null');
 }
 
-/** Until every dependent has been assembled with the current version of its master. */
+/** Waits until every dependent is assembled with the current version of its master. */
 export async function rebuilt(database: Database): Promise<void> {
   const isIdle = async () => {
     const { rowCount } = await database.query('select from catalog.rebuild where due_at is not null');

@@ -4,7 +4,7 @@ import type { TriggerRequest } from '../../../src/protocol/trigger-messages.ts';
 import { publishCatalogs } from '../../../src/publisher/publish.ts';
 import { type ReadCatalog, readTree, servedFiles, type TestTree } from '../hosted/published-tree.ts';
 
-// One catalog, of coffee, and what is published of it.
+// A catalog of coffee, and its published files.
 
 export function coffee(size = 1) {
   return {
@@ -17,7 +17,7 @@ export function coffee(size = 1) {
   };
 }
 
-/** Publishes a catalog, with what else is asked for; returns what became of it. */
+/** Publishes a catalog; `request` adds to the request. Returns the result. */
 export async function publish(tree: TestTree, catalog: Catalog, request: TriggerRequest = {}) {
   const { results } = await publishCatalogs(tree, { message: { catalogs: [catalog] }, ...request });
   return results[0];
@@ -34,12 +34,11 @@ export async function published(tree: TestTree, catalogId: string): Promise<Read
   return catalog;
 }
 
-/** The paths of the files that hold catalogs. */
 export async function contentFiles(tree: TestTree): Promise<string[]> {
   return [...(await servedFiles(tree)).keys()].filter((path) => path.startsWith('catalogs/'));
 }
 
-/** The change file of the coffee that was written last. */
+/** The newest change file of the coffee. */
 export async function lastChange(tree: TestTree): Promise<unknown> {
   const { entry } = await published(tree, 'coffee');
   const path = entry.changes.at(-1)?.url.slice(tree.baseUrl.length + 1) ?? '';

@@ -1,6 +1,6 @@
 import type { Catalog, Offer, Resource } from '../../../src/protocol/catalog.ts';
 
-// Small catalogs to publish. Chargers are typed, so that their attributes are really checked.
+// Small catalogs to publish. Chargers are typed, so that their attributes are validated.
 
 export const chargerContext = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
 

@@ -5,7 +5,7 @@ import type { PublishMessage } from '../../../src/protocol/publish-messages.ts';
 /** The moment at which sample messages are written and read. */
 export const sampleNow = new Date('2026-03-01T12:00:00Z');
 
-/** A context that has everything any action asks for. */
+/** A context with everything that any action needs. */
 export function sampleContext(
   action: Pick<Action, 'name'>,
 ): Required<Pick<Context, 'bapId' | 'bapUri' | 'bppId' | 'bppUri'>> & Context {

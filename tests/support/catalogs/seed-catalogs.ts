@@ -2,7 +2,7 @@ import type { Offer, Resource } from '../../../src/protocol/catalog.ts';
 import { schemaTypesOf } from '../../../src/rules/match.ts';
 import type { Database } from '../../../src/storage/database.ts';
 
-/** The network of catalogs without another one. */
+/** The default network of catalogs. */
 const defaultNetwork = 'nfh.global/beckn-nodes';
 
 export interface SeedCatalog {
@@ -13,12 +13,12 @@ export interface SeedCatalog {
   isActive?: boolean;
   validity?: object;
   resources?: Resource[];
-  /** Assembled forms by resource id, where they differ from the own ones. */
+  /** Assembled forms by resource id, where they differ from the published ones. */
   assembled?: Record<string, Resource>;
   offers?: Offer[];
 }
 
-/** Puts a catalog into the tables as a publish would leave it, without the way through publish. */
+/** Writes a catalog into the tables as a publish would leave it, without publishing. */
 export async function seedCatalog(database: Database, catalog: SeedCatalog): Promise<void> {
   const { id, owner = 'provider.signpost.test/subscribers.beckn.one', type = 'REGULAR' } = catalog;
   const { visibleTo = [defaultNetwork], resources = [], offers = [], assembled = {} } = catalog;
@@ -59,7 +59,7 @@ export async function seedCatalog(database: Database, catalog: SeedCatalog): Pro
   });
 }
 
-/** Many resources, made by the database itself; each has about `bytes` bytes. */
+/** Many resources, generated in the database, each of about `bytes` bytes. */
 export async function seedResources(
   database: Database,
   catalogId: string,

@@ -5,7 +5,7 @@ import { type Directive, publish } from '../network/publish.ts';
 
 export type PartialCatalog = Partial<Catalog> & { id: string };
 
-/** Publishes one catalog, filled up where something is missing, and waits until it was ACCEPTED. */
+/** Publishes one catalog, with defaults for missing members, and waits until it is ACCEPTED. */
 export async function publishCatalog(
   provider: Actor,
   catalog: PartialCatalog,
@@ -25,7 +25,7 @@ export async function publishCatalog(
 
 let ids = 0;
 
-/** A catalog id that nobody else has in this file. */
+/** A catalog id that is unique in this file. */
 export function newId(): string {
   ids += 1;
   return `catalog-${ids}`;

@@ -2,17 +2,17 @@ import { expect } from 'vitest';
 import type { Body } from '../network/actor.ts';
 import { type Discovering, filter, resourceIds } from '../network/discover.ts';
 
-// A catalog of three switches. In every version another one of them is on, and its id tells the version, so that an answer tells of which moment it is.
+// A catalog of three switches. Each version turns another one on, and its id contains the version, so that every answer shows its moment.
 
 export const findOn = filter('$.catalogs[*].resources[?@.state == "on"]');
 
 export interface Switches {
-  /** Versions that are known to be committed, and those that may be. */
+  /** The last version that was committed, and the last that was begun. */
   last: { committed: number; begun: number };
   publish(): Promise<void>;
-  /** Every answer is the state at one moment since the search began. */
+  /** Fails unless the answer is the state at one moment since the search began. */
   search(): Promise<void>;
-  /** The same, unless the service said that it cannot answer now. Resolves with whether it answered. */
+  /** The same, but the service may refuse for now. Resolves with whether it answered. */
   trySearch(): Promise<boolean>;
 }
 

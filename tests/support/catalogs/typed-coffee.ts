@@ -21,7 +21,7 @@ export function typed(
   return { '@context': context, '@type': 'Coffee', ...members };
 }
 
-/** The paths of what is wrong with attributes. */
+/** The paths of all faults in attributes. */
 export function faultsOf(
   schemas: DomainSchema[],
   attributes: JsonObject,

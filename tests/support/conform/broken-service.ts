@@ -6,18 +6,18 @@ import type { SigningKey } from '../../../src/protocol/keys.ts';
 import { parseSignatureHeader, signRequest } from '../../../src/protocol/request-signature.ts';
 import type { Body } from '../network/actor.ts';
 
-// A deliberately broken copy of a service: two proxies around the real one. One stands between those who ask and the service, and alters its answers; the other
-// stands between the service and those whom it calls, and alters callbacks and pushes, which it signs again with the key of the service. So the fault that is met
-// is the one that was planted, and not a signature before it. Files that are read there are passed as they are.
+// A deliberately broken copy of a service: two proxies around the real one. The first is between callers and the service, and alters answers; the
+// second is between the service and the participants that it calls, and alters callbacks and pushes and signs them again with the service's key. So a
+// check meets the planted fault, not a broken signature. Files that the service reads there pass unchanged.
 
 export interface BrokenService {
   /** Where requests go. */
   url: string;
   /** Where the service sends callbacks and pushes to. */
   inboxUrl: string;
-  /** Where the second proxy passes them on. */
+  /** Where the second proxy sends them. */
   passTo(inbox: string): void;
-  /** Plants faults from now on; without any, nothing is spoiled. */
+  /** Plants faults from now on; an empty list removes them. */
   spoil(faults: readonly Spoiling[]): void;
   stop(): Promise<void>;
 }
@@ -42,7 +42,7 @@ export interface PassedRequest {
 export interface PassedAnswer {
   status: number;
   body: Body;
-  /** Sent to the one who asks as callbacks to this request, signed by the service. */
+  /** Sent to the caller as callbacks to this request, signed by the service. */
   also?: Outgoing[];
 }
 
@@ -55,7 +55,7 @@ export interface PassedMessage {
   action: string;
   body: Body;
   isDropped?: boolean;
-  /** Signs it with another key under the keyId of the service. */
+  /** Signs with another key under the keyId of the service. */
   signer?: SigningKey;
   /** Sent after it, signed by the service. */
   also?: Outgoing[];
@@ -123,7 +123,7 @@ export async function startBrokenService(options: { url: string; key: SigningKey
   async function send(path: string, { bytes, authorization }: { bytes: Buffer; authorization: string }) {
     const headers = { 'content-type': 'application/json', authorization };
     const sent = fetch(`${inbox}${path}`, { method: 'POST', headers, body: new Uint8Array(bytes) });
-    // Whoever listened there may be gone by now.
+    // The receiver may be gone.
     await sent.catch(() => undefined);
   }
 
@@ -148,7 +148,7 @@ export async function startBrokenService(options: { url: string; key: SigningKey
 async function passFile(origin: string, request: IncomingMessage, response: ServerResponse): Promise<Buffer> {
   const { 'if-none-match': etag } = request.headers;
   const headers = etag === undefined ? undefined : { 'if-none-match': etag };
-  // Nothing is hosted while nobody listens.
+  // Without a receiver there are no files.
   const file = await fetch(`${origin}${request.url}`, { headers }).catch(() => undefined);
   response.writeHead(file?.status ?? 404, { etag: file?.headers.get('etag') ?? '' });
   const bytes = file ? Buffer.from(await file.arrayBuffer()) : Buffer.alloc(0);

@@ -3,14 +3,14 @@ import type { Body } from '../network/actor.ts';
 import type { PassedAnswer, PassedMessage, PassedRequest } from './broken-service.ts';
 import type { When } from './request-faults.ts';
 
-// Which requests, answers and messages of a catalog service a planted fault changes, and how.
+// The requests, answers and messages of a catalog service that planted faults change, and the changes.
 
 export const search = '/catalog/search';
 export const publish = '/catalog/publish';
 export const pull = '/catalog/pull';
 export const subscription = '/catalog/subscription';
 
-/** The identity that the second caller has in the tests. */
+/** The identity of the second caller in the tests. */
 export const otherId = 'other.signpost.test';
 
 export const isOther = ({ authorization = '' }: PassedRequest) =>
@@ -35,7 +35,7 @@ export const found = (fits: (message: Body) => unknown): When =>
 export const first = (change: (subscription: Body) => void) => (answer: PassedAnswer) =>
   change(answer.body.message.subscriptions[0]);
 export const named = (name: string) => (one: Body) => String(one.id ?? one.catalogId).endsWith(`-${name}`);
-/** Changes a catalog of a search, where it is in the answer. */
+/** Changes a catalog of a search, if the answer has it. */
 export const catalog = (name: string, change: (catalog: Body) => void) => (answer: PassedAnswer) =>
   answer.body.message.catalogs.filter(named(name)).forEach(change);
 export const has = (one: Body, name: string) => one.resources.some(named(name));

@@ -6,7 +6,7 @@ import { messageFaults, type PlantedFault, requestFaults } from './request-fault
 import { searchFaults } from './search-faults.ts';
 import { subscriptionFaults } from './subscription-faults.ts';
 
-/** Faults of a catalog service, one for each check that should find it; those of downloads are apart (pull-faults.ts). */
+/** Faults of a catalog service, one for each check that should find it; those of downloads are in pull-faults.ts. */
 export const catalogFaults: readonly PlantedFault[] = [
   ...requestFaults(search, { method: 'GET', path: subscription }),
   ...subscriptionFaults,

@@ -13,7 +13,7 @@ import { type BrokenService, type Spoiling, startBrokenService } from './broken-
 import { otherId } from './catalog-fault-parts.ts';
 import { checkerSeed } from './request-faults.ts';
 
-// `signpost conform` against a real network, through proxies that can plant faults in what its services say.
+// `signpost conform` against a real network, through proxies that can plant faults in the answers and messages of its services.
 
 export interface ConformScene {
   discovering: Discovering;
@@ -43,19 +43,19 @@ export interface Checked {
   passed: string[];
   failed: string[];
   skipped: string[];
-  /** Actual results, by the name of the check. */
+  /** The actual value of each check, by its name. */
   actual: Record<string, string>;
 }
 
-/** Pushes to it go to its registered address. */
+/** Gets pushes at its registered address. */
 const checkerId = 'checker.signpost.test';
-/** Has no address in the registry: it is called back wherever it says. */
+/** Has no registered address: callbacks go to the address in its requests. */
 const askerId = 'asker.signpost.test';
-/** A second identity that is not here: callbacks to it go to its registered address, and no other origin. */
+/** A second identity that does not listen here: callbacks to it go to its registered address, and to no other origin. */
 export const elsewhere = ['--other', 'elsewhere.signpost.test', '--other-key', checkerSeed];
 /** A member of the network, which hosts files at its address. */
 const hostId = 'host.signpost.test';
-/** The options that have the command ask as it. */
+/** The options for the command to act as the asker. */
 export const asker = ['--as', askerId, '--key', checkerSeed];
 
 export async function startConformScene(settings: Record<string, string> = {}): Promise<ConformScene> {

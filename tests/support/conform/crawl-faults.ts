@@ -2,8 +2,8 @@ import type { Body } from '../network/actor.ts';
 import type { PassedAnswer, PassedRequest } from './broken-service.ts';
 import { accepted, type PlantedFault } from './request-faults.ts';
 
-// Faults of a discovery service that crawls, one for each check that should find it: to those who ask, it is as if the service had indexed what it must not, or
-// lacked what it must have. What is asked for again and again takes its time, so that such faults are planted alone.
+// Faults of a discovery service that crawls, one for each check that should find it: to callers, the service seems to have indexed something that it
+// must not, or to lack something that it must have. Questions that are repeated for some time are slow, so such faults are planted alone.
 
 type Group = PlantedFault['group'];
 
@@ -14,7 +14,7 @@ function askedFor({ path, body }: PassedRequest): string | undefined {
   return /@\.id == 'conform-[0-9a-f]{8}-([a-z0-9-]+)'/.exec(expression)?.[1];
 }
 
-/** A fault from the moment on that the command asks for `since`. */
+/** A fault from the moment when the command asks for `since`. */
 function inCrawl(
   { check, what, resource, since = resource, group }: CrawlFault,
   spoil: (answer: PassedAnswer, request: PassedRequest) => void,
@@ -24,7 +24,7 @@ function inCrawl(
     ...{ check, what, group },
     answer(answer, request) {
       const name = askedFor(request);
-      // Every run is a new one.
+      // A new run starts without the fault.
       if (name === 'sound' && since !== 'sound') isPlanted = false;
       if (name === since) isPlanted = true;
       if (isPlanted && name === resource) spoil(answer, request);
@@ -40,7 +40,7 @@ interface CrawlFault {
   group: Group;
 }
 
-/** It is found although the service does not have it. */
+/** The resource is found although the service does not have it. */
 const indexed = (check: string, what: string, resource: string, group: Group = 1, since = resource) =>
   inCrawl({ check, what, resource, since, group }, (answer, request) => {
     if (answer.status !== 202) return;
@@ -50,7 +50,7 @@ const indexed = (check: string, what: string, resource: string, group: Group = 1
     answer.also = [{ action: 'on_discover', body: { context, message: { catalogs: [catalogWith(id)] } } }];
   });
 
-/** It is not found although the service has it. */
+/** The resource is not found although the service has it. */
 const lost = (check: string, what: string, resource: string, since = resource) =>
   inCrawl({ check, what, resource, since, group: 'alone' }, (answer) => {
     answer.status = 202;

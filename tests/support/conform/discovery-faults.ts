@@ -18,12 +18,12 @@ const asked =
   (fits: (intent: Body) => unknown, status: number): When =>
   (request, answer) =>
     request.path === '/discover' && answer.status === status && fits(intentOf(request));
-/** The first question, to which everything is the answer. */
+/** The first question, which matches everything. */
 const isFirst = ({ filters, spatial, textSearch }: Body) =>
   filters?.expression === '$.catalogs[*].resources[*]' && !spatial && !textSearch;
 const onDiscover = ({ action }: PassedMessage) => action === 'on_discover';
 
-/** Faults in the callback to some questions; those who ask are told apart by what they asked. */
+/** Faults in the callbacks to some questions; `fits` selects the questions. */
 function inCallback(
   check: string,
   what: string,
@@ -44,7 +44,7 @@ function inCallback(
   };
 }
 
-/** Nothing is found: there is no callback to such an answer. */
+/** Nothing is found, so no callback follows. */
 const nothing = (answer: PassedAnswer) => {
   answer.status = 202;
 };
@@ -59,7 +59,7 @@ const gibberish = 'qzxwvjkqzx';
 const isNear = ({ spatial }: Body) => spatial?.[0]?.op === 'S_DWITHIN' && spatial[0].distanceMeters;
 const hasRoot = (intent: Body, root: string) => String(intent.spatial?.[0]?.targets).startsWith(root);
 
-/** Where nothing is found, an on_discover of the proxy's own comes all the same: empty, or with what the first question found. */
+/** Nothing is found, but the proxy sends an on_discover all the same: empty, or with the result of the first question. */
 function answeredAnyway(
   check: string,
   what: string,
@@ -200,7 +200,7 @@ const receivingFaults: PlantedFault[] = [
   ),
 ];
 
-/** Faults in what is asked and answered; those of crawling are in crawl-faults.ts. */
+/** Faults in questions and answers; those of crawling are in crawl-faults.ts. */
 export const discoveryFaults: readonly PlantedFault[] = [
   ...requestFaults('/discover', { method: 'POST', path: '/catalog/push' }),
   ...answerFaults,

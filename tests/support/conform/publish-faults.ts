@@ -13,7 +13,7 @@ import {
 } from './catalog-fault-parts.ts';
 import { accepted, coded, inAnswer, inMessage, type PlantedFault } from './request-faults.ts';
 
-// Faults of a catalog service, one for each check that should find it: those of publish and on_publish.
+// Faults of publish and on_publish in a catalog service, one for each check that should find it.
 
 const only = (message: Body): Body => message.catalogs?.[0] ?? {};
 const extensionIn = (directives: Body): Body => directives?.[0]?.resourceDirectives?.[0];

@@ -1,7 +1,7 @@
 import { at, dropped, isOther, named, onPull, pull, refused, sent, stranger } from './catalog-fault-parts.ts';
 import { accepted, coded, inAnswer, inMessage, type PlantedFault, refusedBy } from './request-faults.ts';
 
-// Faults of a catalog service, one for each check that should find it: those of pull, on_pull and downloads.
+// Faults of pull, on_pull and downloads in a catalog service, one for each check that should find it.
 
 export const pullFaults: PlantedFault[] = [
   inAnswer('pull-incremental', 'it is taken', refusedBy('NET_NOT_IMPLEMENTED'), accepted),
@@ -92,7 +92,7 @@ export const pullFaults: PlantedFault[] = [
   ),
 ];
 
-/** Faults of downloads, which only large answers have. */
+/** Faults of downloads, which occur only with large answers. */
 export const downloadFaults: PlantedFault[] = [
   inMessage(
     'download-shape',

@@ -2,7 +2,7 @@ import type { Body } from '../network/actor.ts';
 import { dropped, push, resultOf, stranger } from './catalog-fault-parts.ts';
 import { inMessage, type PlantedFault } from './request-faults.ts';
 
-// Faults of a catalog service, one for each check that should find it: those of pushes.
+// Faults of pushes in a catalog service, one for each check that should find it.
 
 export const pushFaults: PlantedFault[] = [
   inMessage('push-comes', 'none comes', push, dropped, 'alone'),

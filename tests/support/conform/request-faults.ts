@@ -3,7 +3,7 @@ import { generateSeed, privateKeyFromSeed } from '../../../src/protocol/keys.ts'
 import { parseSignatureHeader, verifySignature } from '../../../src/protocol/request-signature.ts';
 import type { PassedAnswer, PassedMessage, PassedRequest, Spoiling } from './broken-service.ts';
 
-// Faults that can be planted in any signed endpoint, one for each check that should find it. Those of one group can be planted together: none hides another.
+// Faults that can be planted in any signed endpoint, one for each check that should find it. Faults of one group can be planted together: none hides another.
 
 export interface PlantedFault extends Spoiling {
   /** The check that fails. */
@@ -50,7 +50,7 @@ export function inMessage(
   };
 }
 
-/** Acknowledges what should be refused. */
+/** Acknowledges a request that should be refused. */
 export const accepted = (answer: PassedAnswer, { body }: PassedRequest) => {
   answer.status = 200;
   answer.body = { message: { status: 'ACK', messageId: body?.context?.messageId } };
@@ -69,7 +69,7 @@ export const refusedBy =
   (_request, answer) =>
     codeOf(answer) === code;
 
-/** The flaw of a signature, by its header. */
+/** The flaw of a signature, from its header. */
 function flawOf({ authorization }: PassedRequest): string {
   if (authorization === undefined) return 'missing';
   if (authorization.includes('", ')) return 'spaces';
@@ -82,7 +82,7 @@ function flawOf({ authorization }: PassedRequest): string {
   return isOfOtherBody(authorization) ? 'body' : 'signer';
 }
 
-/** Whether it is a sound signature, but that of another body: the checks sign an empty object. */
+/** Whether the signature is valid but for another body: the checks sign an empty object. */
 function isOfOtherBody(authorization: string): boolean {
   try {
     verifySignature(parseSignatureHeader(authorization), checkerKey, Buffer.from('{}'));
@@ -100,8 +100,8 @@ const flawed =
 /**
  * Faults in the rules of every signed endpoint.
  *
- * @param probe the path of the endpoint that is tried
- * @param unsigned an endpoint that is not
+ * @param probe the path of the endpoint that is tested
+ * @param unsigned an endpoint without signatures
  */
 export function requestFaults(probe: string, unsigned: { method: string; path: string }): PlantedFault[] {
   return [

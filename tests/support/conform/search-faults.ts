@@ -13,12 +13,12 @@ import {
 } from './catalog-fault-parts.ts';
 import { accepted, coded, inAnswer, inMessage, type PlantedFault } from './request-faults.ts';
 
-// Faults of a catalog service, one for each check that should find it: those of search, and of what a publish leads to there.
+// Faults of search in a catalog service, and of publishes as searches show them, one for each check that should find it.
 
 const plainSearch = found((message) => Object.keys(message).length === 0);
 const regular = found(({ filters }) => filters?.type === 'REGULAR');
 
-/** Takes a resource out of a catalog. */
+/** Removes a resource from a catalog. */
 function drop(one: Body, name: string): void {
   one.resources = one.resources.filter((resource: Body) => !named(name)(resource));
 }
@@ -138,7 +138,7 @@ export const searchFaults: PlantedFault[] = [
   ),
 ];
 
-/** REGULAR catalogs are found where no type is asked for. */
+/** A search without a type finds REGULAR catalogs. */
 function foundWithoutType(): PlantedFault {
   let regularOne: Body;
   const withoutType = found(({ filters, limit }) => filters?.networkIds && !filters.type && limit === 100);

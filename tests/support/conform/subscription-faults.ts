@@ -3,7 +3,7 @@ import type { PassedRequest } from './broken-service.ts';
 import { at, created, ended, first, isOther, listed, refused, subscription } from './catalog-fault-parts.ts';
 import { accepted, coded, inAnswer, type PlantedFault } from './request-faults.ts';
 
-// Faults of a catalog service, one for each check that should find it: those of subscriptions.
+// Faults of subscriptions in a catalog service, one for each check that should find it.
 
 export const subscriptionFaults: PlantedFault[] = [
   inAnswer(
@@ -95,7 +95,7 @@ export const subscriptionFaults: PlantedFault[] = [
   ),
 ];
 
-/** The subscription of the run is shown to everybody. */
+/** The subscription of the run is visible to everybody. */
 function seenByAll(): PlantedFault {
   let ours: Body;
   return {

@@ -4,7 +4,7 @@ import type { HostedAnswer, Spoiler } from '../hosted/tampering-proxy.ts';
 import type { Body } from '../network/actor.ts';
 import type { Provider } from '../network/provider.ts';
 
-// Faults of a published tree, one for each check that should find it. The tree has a REGULAR catalog of EV chargers with one change, and a MASTER one.
+// Faults of a published tree, one for each check that should find it. The tree has a REGULAR catalog of EV chargers with one change, and a MASTER catalog.
 
 export interface TreeFault {
   /** The check that fails. */
@@ -34,7 +34,7 @@ const oneByteChanged: Spoiler = (_path, { body }) => ({
   body: Buffer.concat([body.subarray(0, -1), Buffer.from(']')]),
 });
 
-/** Whoever knows a document already is told that it is unchanged, as the publisher would: spoilers see every request as the first. */
+/** Answers conditional requests with 304, as the publisher would, so that spoilers see every request as the first. */
 function conditional(spoiler: Spoiler): Spoiler {
   return (path, answer, response) => {
     const { 'if-none-match': known } = response.req.headers;
@@ -48,7 +48,7 @@ function servedWhole(kind: 'manifest' | 'index'): Spoiler {
     kindOf(path) === kind ? {} : conditional(() => undefined)(path, answer, response);
 }
 
-/** @param regress lowers versions of an entry the more, the more often its index was read */
+/** @param regress lowers versions of an entry further with each read of its index */
 function regressing(provider: Provider, regress: (entry: Body, reads: number) => void): Spoiler {
   let reads = 0;
   const spoiler = forge(provider, { entry: (entry) => regress(entry, reads) });
@@ -58,7 +58,7 @@ function regressing(provider: Provider, regress: (entry: Body, reads: number) =>
   });
 }
 
-/** An index as a publisher writes it that signs entries and files only. */
+/** An index of a publisher that signs only entries and files. */
 export function unsignedIndex(provider: Provider, more?: 'and a toaster'): Spoiler {
   const index = (document: Body) => delete document.signature;
   const forgery: Forgery = more ? { index, baseline: toaster } : { index };
@@ -184,7 +184,7 @@ export const treeFaults: readonly TreeFault[] = [
   },
   {
     ...{ check: 'content-never-regresses', what: 'an older baseline comes back in a newer entry' },
-    // The first reading leads to the files, and the second is what later ones are compared with.
+    // The first read leads to the files, the second is the baseline for later ones.
     spoil: (provider) =>
       regressing(provider, ({ baseline }, reads) => {
         if (reads > 2) baseline.version -= 1;

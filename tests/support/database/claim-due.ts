@@ -1,7 +1,7 @@
 import type { Database } from '../../../src/storage/database.ts';
 import { type ClaimOptions, takeDue } from '../../../src/storage/work/claim-due.ts';
 
-/** Takes due rows as a loop does. */
+/** Claims due rows as a loop does. */
 export async function claimDue<Row extends object = Record<string, unknown>>(
   database: Database,
   table: string,

@@ -8,8 +8,8 @@ import { startEmbeddedPostgres } from '../../../src/storage/embedded/postgres.ts
 import { migrate } from '../../../src/storage/migrate.ts';
 import { identifyProcess } from '../../../src/storage/process-identity.ts';
 
-// One PostgreSQL for the whole run, with a migrated database that test files get copies of (see database.ts). DATABASE_URL names a
-// server to use instead; its user must be allowed to create databases.
+// One PostgreSQL for the whole run, with a migrated database that test files copy (see database.ts). DATABASE_URL names a server to use instead; its
+// user must be allowed to create databases.
 
 declare module 'vitest' {
   interface ProvidedContext {
@@ -19,16 +19,16 @@ declare module 'vitest' {
 }
 
 export const testServerPrefix = 'signpost-test-server-';
-/** Where Linux keeps files in memory. A copy of a database takes there a tenth of what it takes on a disk. */
+/** Where Linux keeps files in memory. Copying a database there takes a tenth of the time. */
 const memory = '/dev/shm';
-/** Containers often have 64 MB there. */
+/** Containers often have only 64 MB there. */
 const enoughMemoryBytes = 2 * 2 ** 30;
 
 export default async function setUp(project: TestProject): Promise<() => Promise<void>> {
   const logger = silentLogger();
   const server = process.env.DATABASE_URL
     ? { url: process.env.DATABASE_URL, close: async () => undefined }
-    : // The tables of the suites may be larger than the memory.
+    : // The tables of the suites may be larger than memory.
       await startTemporaryServer(project.name !== 'suites' && (await isRoomy(memory)) ? memory : tmpdir());
   const template = `signpost_template_${process.pid}`;
   await asAdmin(server.url, `create database ${template}`);
@@ -49,12 +49,12 @@ async function isRoomy(directory: string): Promise<boolean> {
 async function startTemporaryServer(place: string) {
   await removeAbandoned(place);
   const dataDir = await mkdtemp(join(place, `${testServerPrefix}${process.pid}-`));
-  // Started by root, the server runs as another user, who must be able to get there.
+  // When started by root, the server runs as another user, which needs access.
   await chmod(dataDir, 0o755);
   const server = await startEmbeddedPostgres({
     dataDir,
     logger: silentLogger(),
-    // Nothing here outlives the machine: no need to wait for its disk.
+    // The data need not survive a crash of the machine, so do not wait for its disk.
     settings: { fsync: 'off', full_page_writes: 'off', shared_buffers: '128MB' },
   });
   return {

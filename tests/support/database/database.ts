@@ -5,7 +5,7 @@ import { silentLogger } from '../../../src/logger.ts';
 import { type Database, openDatabase } from '../../../src/storage/database.ts';
 import { until } from '../time.ts';
 
-/** An open database of its own for the tests that follow, handed over before the first of them; `emptied` tables are so before each. */
+/** A separate open database for the tests that follow, passed before the first of them; empties the `emptied` tables before each. */
 export function useDatabase(take: (database: Database) => void, options: { emptied?: string } = {}): void {
   let home: TestDatabase;
   let database: Database;
@@ -28,12 +28,12 @@ export interface TestDatabase {
   drop(): Promise<void>;
 }
 
-/** A fresh, migrated database of its own on the run's server (see database-server.ts). */
+/** A new, migrated database on the run's server (see database-server.ts). */
 export function createTestDatabase(): Promise<TestDatabase> {
   return create(copyTemplate);
 }
 
-/** One that has not been migrated. */
+/** A new database without migrations. */
 export function createEmptyDatabase(): Promise<TestDatabase> {
   return create((server, name) => asAdmin(server, `create database ${name}`));
 }
@@ -48,7 +48,7 @@ async function create(make: (server: string, name: string) => Promise<void>): Pr
   };
 }
 
-/** Two files cannot copy the template at the same moment: the second one tries again. */
+/** Two files cannot copy the template at the same moment, so the second retries. */
 async function copyTemplate(server: string, name: string): Promise<void> {
   await until(async () => {
     try {

@@ -9,11 +9,11 @@ import { findServerUser, runAs } from '../../../src/storage/embedded/server-user
 import { freePort } from '../free-port.ts';
 import { until } from '../time.ts';
 
-// The PostgreSQL of the system, which has programs that the embedded one comes without, as Debian's package `postgresql` installs it.
+// The PostgreSQL of the system (Debian's package `postgresql`), which has programs that the embedded one lacks.
 
 const home = '/usr/lib/postgresql';
 
-/** Its directory of programs; undefined where it is not installed. */
+/** The directory of its programs; undefined if it is not installed. */
 export function findInstalledPostgres(): string | undefined {
   if (!existsSync(home)) return undefined;
   const directories = readdirSync(home).map((version) => join(home, version, 'bin'));

@@ -38,7 +38,7 @@ export interface Jobs {
   areDone(): Promise<boolean>;
   /** Settles a job. */
   finish(claim: Claim<unknown> | undefined, result: string): Promise<void>;
-  /** Settles a job that nobody will make due again. */
+  /** Settles a job that will never be due again. */
   finishForGood(claim: Claim<unknown>): Promise<void>;
   work(options: Partial<WorkLoopOptions<Job>> & Pick<WorkLoopOptions<Job>, 'handle'>): StartedLoop<Job>;
 }
@@ -111,7 +111,7 @@ export function useJobs(): Jobs {
   return jobs;
 }
 
-/** The statements of whoever gets it. */
+/** Records the statements that are sent to it. */
 export function counting(real: Database): { counted: Database; statements: string[] } {
   const statements: string[] = [];
   const counted: Database = {

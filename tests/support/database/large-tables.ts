@@ -1,7 +1,7 @@
 import type pg from 'pg';
 
-// Tables as a network of 100,000 catalogs leaves them while nothing happens: everything is published, pushed, crawled and answered, and nothing is due for some minutes. A table that is not
-// here has few rows, and says why.
+// Tables of an idle network of 100,000 catalogs: everything is published, pushed, crawled and answered, and nothing is due for some minutes. A table
+// that is not here has few rows, and says why.
 
 export const catalogs = 100_000;
 
@@ -9,7 +9,7 @@ const series = `generate_series(1, ${catalogs}) as n`;
 const heads = `json_build_object('id', 'c' || n, 'descriptor', json_build_object('name', repeat('x', 200)))`;
 const soon = `now() + interval '5 minutes'`;
 const inAnHour = `now() + interval '1 hour'`;
-/** Over the last weeks, the oldest first. */
+/** Spread over the last weeks, oldest first. */
 const lately = `now() - (${catalogs} - n) * interval '20 seconds'`;
 
 const large: Record<string, string> = {
@@ -48,13 +48,13 @@ const large: Record<string, string> = {
   'index_1.word': `(word) select 'w' || n from ${series}`,
   'index_1.deletion': `(hash, word_id) select n, n from ${series}`,
   'index_1.object_path': `(digest) select gen_random_uuid() from ${series}`,
-  // One run for each word, and the last walk was long ago.
+  // One run per word; the last walk was long ago.
   'index_1.run': `(list, first, last) select -2 * n, (n::bigint << 26) + 1, (n::bigint << 26) + 1 from ${series}`,
   'index_1.geometry': `(key, path_id, position, shape, box) select n::bigint << 26, 1, 0, '{}', cube(array[n, 0, 0, 1]) from ${series};
     insert into index_1.geometry_path (path) values ('$')`,
   'discovery.change': `(at) select now() from ${series}`,
   'discovery.crawl_host': `(host, due_at) select 'h' || n, ${soon} from ${series}`,
-  // Masters keep them in the crawl, though no network names them.
+  // Their MASTER catalogs keep them in the crawl, though no network names them.
   'discovery.crawl_node': `(node, host_id, named, has_masters, due_at) select 'p' || n, n, false, true, ${soon} from ${series}`,
   'discovery.crawl_index': `(node_id, host_id, url, due_at) select n, n, 'https://h' || n, ${soon} from ${series}`,
   'discovery.crawl_entry': `(index_id, catalog_id, node_id, entry_version, is_master, digest, document) select n, 'c' || n, n, 1, true, '', '{}' from ${series}`,
@@ -75,11 +75,11 @@ const large: Record<string, string> = {
   'work.receiver_form': `(receiver, form, until) select 'p' || n, 'plain', ${inAnHour} from ${series}`,
   'console.audit': `(at, operator, action, target, outcome) select ${lately}, '', '', '', '' from ${series}`,
   'console.empty_search': `(key, intent, near_misses, first_at, at, times) select sha256(n::text::bytea), '{}', '{}', now(), now(), 1 from ${series}`,
-  // Minutes of several processes, for a week.
+  // The minutes of several processes, for a week.
   'console.minute': `(at, process, numbers) select date_trunc('minute', now()) - n % 10000 * interval '1 minute', n / 10000, '{}' from ${series}`,
 };
 
-/** Tables with few rows, however many catalogs there are. */
+/** Tables with few rows, even with many catalogs. */
 export const small: Record<string, string> = {
   'console.operator': 'a row for each operator',
   'catalog.push_cursor': 'one row',

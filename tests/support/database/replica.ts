@@ -21,23 +21,24 @@ import { migrate } from '../../../src/storage/migrate.ts';
 import type { Body } from '../network/actor.ts';
 import { testServerPrefix } from './database-server.ts';
 
-// PostgreSQL servers of their own: one that can be killed, and one with a streaming replica, made as pg_basebackup makes one: the embedded package comes without that program.
+// Separate PostgreSQL servers: one that can be killed, and one with a streaming replica, made as pg_basebackup does it, because the embedded package
+// lacks that program.
 
-/** Migrated as well, and empty. */
+/** Also migrated, but empty. */
 export const spareDatabase = 'spare';
 
 export interface OwnServer {
   /** Address of its database, which is migrated. */
   url: string;
   cluster: Cluster;
-  /** It is started again by itself, on the same port. */
+  /** The server restarts automatically on the same port. */
   signal(signal: NodeJS.Signals): Promise<void>;
   close(): Promise<void>;
 }
 
 export interface ReplicatedServer extends OwnServer {
   replica: TestReplica;
-  /** One more, a copy of the primary as it is now, or of a replica that was promoted. */
+  /** Adds a copy of the current primary, or of a replica that was promoted. */
   addReplica(of?: Cluster): Promise<TestReplica>;
   killPrimary(): Promise<void>;
 }
@@ -45,10 +46,10 @@ export interface ReplicatedServer extends OwnServer {
 export interface TestReplica {
   url: string;
   cluster: Cluster;
-  /** By its superuser, such as pg_wal_replay_pause(). */
+  /** As the superuser, for example pg_wal_replay_pause(). */
   query(statement: string): Promise<Body[]>;
   kill(): void;
-  /** As a machine that stands still: its connections stay open, and nobody answers. */
+  /** Like a hanging machine: connections stay open without answers. */
   freeze(): Promise<() => void>;
   /** On the same port as before. */
   start(): Promise<void>;
@@ -57,7 +58,7 @@ export interface TestReplica {
 const settings = { fsync: 'off', shared_buffers: '32MB', autovacuum: 'off' };
 const logger = silentLogger();
 
-/** A PostgreSQL of its own, to be killed. */
+/** A separate PostgreSQL that may be killed. */
 export async function startOwnServer(more: Record<string, string> = {}): Promise<OwnServer> {
   const dataDir = await mkdtemp(join(tmpdir(), `${testServerPrefix}${process.pid}-`));
   await chmod(dataDir, 0o755);
@@ -104,7 +105,7 @@ export async function startReplicatedServer(): Promise<ReplicatedServer> {
   };
 }
 
-/** The cluster has the port that the replica was given. */
+/** The cluster has the port of the replica. */
 function controlReplica(replica: Awaited<ReturnType<typeof startReplica>>, cluster: Cluster): TestReplica {
   const url = urlOf(cluster, databaseName);
   return {
@@ -121,7 +122,7 @@ function controlReplica(replica: Awaited<ReturnType<typeof startReplica>>, clust
   };
 }
 
-/** The files are copied while the server runs; the label tells the copy from where on the log has to be replayed. */
+/** Copies the files while the server runs; the label says where replay of the log must start. */
 async function copyCluster(cluster: Cluster, directory: string): Promise<void> {
   const client = new pg.Client({ connectionString: urlOf(cluster, databaseName) });
   await client.connect();
@@ -165,7 +166,7 @@ async function startReplica(primary: Cluster, cluster: Cluster, logFile: string)
   };
 }
 
-/** The process that answered is gone by now. */
+/** The process may be gone. */
 function trySignal(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

@@ -1,7 +1,7 @@
 import type { Database, Queryable } from '../../../src/storage/database.ts';
 import { createQueryable } from '../../../src/storage/statement.ts';
 
-/** How many rows PostgreSQL reads for the statements of some work: those that scans return, and those that they drop by a filter. */
+/** How many rows PostgreSQL reads for some work: rows that scans return, and rows that filters drop. */
 export async function countRowsRead(
   database: Database,
   work: (queryable: Queryable) => Promise<unknown>,

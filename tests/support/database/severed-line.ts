@@ -3,16 +3,16 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 import { takeTime } from '../time.ts';
 
-/** A line to a server that can be cut, as if that were gone, and mended, moved to another server, and made slow. */
+/** A connection to a server that can be cut (as if the server were gone), restored, moved to another server, and slowed down. */
 export interface Line {
   url: string;
   cut(): Promise<void>;
   mend(): Promise<void>;
-  /** New connections go to the first of these that takes them. */
+  /** New connections go to the first target that accepts them. */
   leadTo(...targets: string[]): void;
   /** Ends the connections that are open. */
   drop(): void;
-  /** So long takes every piece, in both directions. */
+  /** Delays every chunk by this time, in both directions. */
   slowDown(latencyMs: number): void;
   close(): Promise<void>;
 }

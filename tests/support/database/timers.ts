@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-// Everything that runs without a request. tests/house/architecture.test.ts looks for timers that are not here, and tests/long/idle.test.ts for what their statements read.
+// Everything that runs without a request. tests/house/architecture.test.ts finds timers that are missing here, and tests/long/idle.test.ts measures
+// what their statements read.
 
-/** Each timer in the sources of the roles, by file, with a statement that it makes, or why it makes none that could be slow. */
+/** Each timer in the sources of the roles, by file, with one of its statements, or the reason why none can be slow. */
 export const timers: Record<string, (RegExp | string)[]> = {
   'catalog/backlog.ts': [/count\(\*\) as open from catalog.submission/],
   'catalog/process-submission.ts': [/^with due .*"catalog"."lane"/],
@@ -43,7 +44,7 @@ export const timers: Record<string, (RegExp | string)[]> = {
     /^select key, json_build_array\(type/,
     /^delete from discovery.change/,
   ],
-  // Not in a process of the roles unless SEARCH_INDEX is opensearch.
+  // Only in processes with SEARCH_INDEX=opensearch.
   'search/upkeep/feed-index.ts': Array(3).fill(
     'reads the row of the index, the change feed from there, and the queue',
   ),
@@ -62,13 +63,13 @@ export const timers: Record<string, (RegExp | string)[]> = {
   'thread-pool.ts': ['ends a thread'],
 };
 
-/** Timers without a database: folders and files. */
+/** Timers that use folders and files, but no database. */
 const without =
   /^(cli|conform|http|publisher|telemetry|workers|storage\/embedded)\/|^(storage\/file-lock|within)\.ts$/;
 const timer =
   /(?<![.\w'"`])(?:repeat|setInterval|setTimeout|delay|startWorkLoop|startLaneLoop|startRebuildLoop)(?:<\w+>)?\(|\balarm\.sleep\(/g;
 
-/** How many each file has. */
+/** The number of timers per file. */
 export function countTimers(): Record<string, number> {
   const files = readdirSync('src', { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.ts') && !file.endsWith('.test.ts') && !without.test(file))

@@ -7,23 +7,23 @@ import { defaultNetwork, startNetwork, type TestNetwork } from '../network/netwo
 import { type Provider, startProvider } from '../network/provider.ts';
 import { crawl } from './crawl.ts';
 
-// A provider with one catalog, what is served of it, and what the crawler tells about it: the crawl log, and the metrics of the process.
+// A provider with one catalog, the served copy of it, and the crawler's reports: the crawl log and the metrics of the process.
 
 export interface Scene {
   provider: Provider;
   catalogId: string;
-  /** Publishes the catalog with the resources `from` to before `to`. */
+  /** Publishes the catalog with the resources from `from` up to, but not including, `to`. */
   offer(from: number, to: number, changes?: object): Promise<void>;
-  /** The same, and has it crawled. */
+  /** The same, then crawls it. */
   publish(from: number, to: number, changes?: object): Promise<void>;
-  /** Has everything crawled. */
+  /** Crawls everything. */
   look(): Promise<void>;
-  /** The resources that are served; undefined when the catalog is not. */
+  /** The served resources; undefined if the catalog is not served. */
   served(catalogId?: string): Promise<Served>;
   lines(): Promise<LoggedLine[]>;
-  /** Expects a line in the crawl log that says what to do, and that it was counted. */
+  /** Expects a line in the crawl log that says what to do, and a count of it. */
   expectTold(code: string, about?: Partial<LoggedLine>): Promise<void>;
-  /** Stops the provider; nobody looks at it any more. */
+  /** Stops the provider; it is crawled no more. */
   end(): Promise<void>;
 }
 
@@ -33,7 +33,7 @@ let number = 0;
 
 type SceneOptions = Parameters<typeof startProvider>[2] & { discoveryUrl?: string };
 
-/** For a file of tests: a network whose members are crawled, which it returns once that is up, and a scene for each test. */
+/** For a test file: a network whose members are crawled, returned once it is up, and a scene for each test. */
 export function useScenes(
   take: (scene: Scene) => void,
   options: SceneOptions & { settings?: Record<string, string> } = {},
@@ -117,7 +117,7 @@ export function catalogOf(id: string, from: number, to: number) {
   };
 }
 
-/** Long enough that ten of them outweigh a change of two: whoever follows then reads the change. */
+/** Long enough that ten of them outweigh a change of two, so that crawlers read the change. */
 export function teas(from: number, to: number) {
   return Array.from({ length: to - from }, (_, index) => ({
     id: `r${from + index}`,
@@ -125,7 +125,7 @@ export function teas(from: number, to: number) {
   }));
 }
 
-/** How often each reason was counted, whatever document it was about. */
+/** How often each reason was counted, for any document. */
 async function faultCounts(discoveryUrl: string): Promise<Map<string, number>> {
   const text = await (await fetch(`${discoveryUrl}/metrics`)).text();
   const counts = new Map<string, number>();

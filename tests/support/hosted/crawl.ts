@@ -5,15 +5,15 @@ import type { Database } from '../../../src/storage/database.ts';
 import { patienceMs } from '../patience.ts';
 import { until } from '../time.ts';
 
-// The crawler of the network's own discovery service, in fast motion: its schedule is not waited for.
+// The crawler of the network's discovery service, sped up: it does not wait for its schedule.
 
-/** Has everything looked at again, due or not, and waits until nothing is due. */
+/** Crawls everything, due or not, and waits until nothing is due. */
 export async function crawl(database: Database, options: { timeoutMs?: number } = {}): Promise<void> {
   await rouse(database);
   await settled(database, options);
 }
 
-/** Has everything looked at again, due or not. */
+/** Makes everything due. */
 export async function rouse(database: Database): Promise<void> {
   await database.transaction(async (tx) => {
     await tx.query('update discovery.crawl_source set due_at = now()');
@@ -30,11 +30,11 @@ export async function rouse(database: Database): Promise<void> {
   });
 }
 
-/** Nothing that is due soon: what failed is tried again later. */
+/** Waits until nothing is due soon; failed work is retried later. */
 export async function settled(database: Database, { timeoutMs = patienceMs } = {}): Promise<void> {
   await until(
     async () => {
-      // Work at a host that rests is not waited for.
+      // Does not wait for work at a host that rests.
       const due = ['node', 'index', 'target'].map(
         (item) => `exists (
           select from discovery.crawl_${item} as item join discovery.crawl_host as host on host.id = host_id
@@ -53,7 +53,7 @@ export async function settled(database: Database, { timeoutMs = patienceMs } = {
   );
 }
 
-/** The reason codes in the crawl log of a node, the latest first. */
+/** The reason codes in the crawl log of a node, newest first. */
 export async function logged(database: Database, node: string): Promise<string[]> {
   const { lines } = await readLog(database, { node, limit: 100, offset: 0 });
   return lines.map(({ code }) => code);

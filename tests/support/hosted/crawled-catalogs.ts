@@ -1,7 +1,10 @@
 import type { Database } from '../../../src/storage/database.ts';
 import { until } from '../time.ts';
 
-/** Crawled catalogs of a configured network as the crawler leaves them, all served, and in no index of their nodes any more. Catalog `c1` is the first of node `n1`. */
+/**
+ * Crawled catalogs of a configured network as the crawler leaves them, all served, and no longer in any index of their nodes. Catalog `c1` is the
+ * first of node `n1`.
+ */
 export async function seedCrawled(
   database: Database,
   { network, nodes, ofEach }: { network: string; nodes: number; ofEach: number },
@@ -29,7 +32,7 @@ export async function seedCrawled(
   await database.query('analyze');
 }
 
-/** How many catalogs of a source searches may find, once it is settled whose copies count. */
+/** How many catalogs of a source searches may find, once it is decided which copies count. */
 export async function countServed(database: Database, source: string): Promise<number> {
   await until(async () => (await database.query('select from discovery.unsettled limit 1')).rowCount === 0);
   const { rows } = await database.query<{ served: number }>(

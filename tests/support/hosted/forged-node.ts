@@ -8,18 +8,18 @@ import type { Provider } from '../network/provider.ts';
 import { type HostedKind, kindOf } from './tampering.ts';
 import type { Spoiler } from './tampering-proxy.ts';
 
-// A node that publishes what is wrong, or in another hand than ours: documents are changed as told and signed again with its key, and those that
-// name them by digest follow. So the fault that a reader meets is the one that was meant, and not a signature or a digest before it.
+// A node that publishes wrong documents, or writes them as other implementations do: they are changed as requested and signed again with its key, and
+// documents that name them by digest are updated. So a reader meets the intended fault, not a wrong signature or digest.
 
 export type ForgedKind = HostedKind | 'entry';
 
-/** How each kind of document is changed, in place. */
+/** The change of each kind of document, in place. */
 export type Forgery = Partial<Record<ForgedKind, (document: Body) => void>>;
 
 export interface ForgeryOptions {
-  /** Kinds whose signature stays as it was, or is signed with another key than the node's. */
+  /** Kinds whose signature stays unchanged, or is made with another key than the node's. */
   signed?: Partial<Record<ForgedKind, 'as it was' | SigningKey>>;
-  /** How documents are signed and written, where not as our publisher does it. */
+  /** The ways to sign and write documents that differ from our publisher's. */
   hand?: Partial<Hand>;
 }
 
@@ -27,7 +27,7 @@ export interface Hand {
   sign(kind: ForgedKind, document: Body, key: SigningKey): Body;
   /** The bytes that are served. */
   write(kind: HostedKind, document: Body): Buffer;
-  /** How a document names the bytes of another one. */
+  /** The digest by which another document names the bytes. */
   digest(bytes: Buffer): string;
 }
 
@@ -52,7 +52,7 @@ export function forge(provider: Provider, forgery: Forgery, options: ForgeryOpti
     return key === 'as it was' ? document : hand.sign(kind, document, key);
   }
 
-  /** The document at a path, as it is served now. */
+  /** The currently served document at a path. */
   async function documentAt(path: string, kind: HostedKind): Promise<Body> {
     const document = await read(path);
     if (kind === 'manifest') await Promise.all(document.files.map(follow));
@@ -65,7 +65,7 @@ export function forge(provider: Provider, forgery: Forgery, options: ForgeryOpti
     return forged('entry', entry);
   }
 
-  /** A reference gets the digest that its file has now. */
+  /** Gives a reference the current digest of its file. */
   async function follow(reference: Body): Promise<void> {
     const path = pathOf(reference.url);
     const kind = kindOf(path);

@@ -20,7 +20,7 @@ export interface HostedFacts {
   nextUpdate: string;
 }
 
-/** How others name a file. */
+/** How other documents reference a file. */
 export interface FileFacts {
   url: string;
   size: number;

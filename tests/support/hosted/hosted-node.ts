@@ -13,15 +13,15 @@ import type { ServedFile } from '../../../src/rules/self-hosted/open-document.ts
 import type { HostingNode } from '../../../src/rules/self-hosted/signer.ts';
 import { type FileFacts, hostedDocuments, hostedPaths, sampleCatalog } from './hosted-documents.ts';
 
-// A node that hosts signed files, as values: its key, what the registry says about it, and documents signed by it that a test can
-// bend. For tests of reading; whole ways use the real publisher.
+// A node that hosts signed files, as values: its key, the registry's answers about it, and signed documents that a test can change. For tests of
+// reading; tests of whole ways use the real publisher.
 
 export const registryName = 'subscribers.beckn.one';
 export const nextUpdate = '2026-03-02T12:00:00Z';
 
 export interface HostedNode {
   node: HostingNode;
-  /** A key of the node, under its record id, and what the registry says about it. */
+  /** A key of the node, under its record id, with the registry's answer about it. */
   key(recordId?: string): SigningKey;
   lookup(recordId?: string): KeyLookup;
   keys(...recordIds: string[]): Map<string, KeyLookup>;
@@ -74,7 +74,7 @@ export function hostedNode(domain = 'bpp.example.org', profile: WireProfile = 's
   return self;
 }
 
-/** How an entry names a file. */
+/** An entry's reference to a file. */
 export function reference<T extends object>(url: string, versions: T, file: Json): T & FileFacts {
   return { ...versions, ...fileFacts(url, file) };
 }
@@ -96,7 +96,7 @@ function bytesOf(document: Json): Buffer {
   return Buffer.from(JSON.stringify(document));
 }
 
-/** As a reader gets it: what is undefined is not there. */
+/** As a reader gets it: members with undefined values are absent. */
 function asJson(document: object): JsonObject {
   return JSON.parse(JSON.stringify(document));
 }

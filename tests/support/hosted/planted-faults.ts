@@ -5,24 +5,24 @@ import { crawl } from './crawl.ts';
 import { openScene, type Scene, type Served, teas } from './crawl-scene.ts';
 import type { Spoiler } from './tampering-proxy.ts';
 
-// Faults that are planted at providers, and what the crawler makes of each. All faults of a family are crawled together, each at a provider of
-// its own, because a crawl takes its time; each has a test of its own.
+// Faults that are planted at providers, and the crawler's reactions. A crawl takes time, so all faults of a family are crawled together, each at a
+// separate provider; each has a separate test.
 
 export interface Fault {
   code: string;
-  /** In words, after the document. */
+  /** Says what is wrong with the document. */
   what: string;
-  /** Which document the log says it is about; left out where it is none. */
+  /** The document that the log names; omitted if it names none. */
   document?: string;
-  /** @param kind the file that is about to be read: the baseline of a new catalog, the change of a known one */
+  /** @param kind the file that is read next: the baseline of a new catalog, the change of a known one */
   spoil(provider: Provider, kind: 'baseline' | 'change'): Spoiler;
 }
 
 /**
- * One test per fault: while it is there nothing of a new catalog is indexed, and a known one stays as it is; the log and the metrics tell it;
- * when it is mended, the catalog follows.
+ * One test per fault: during the fault, a new catalog is not indexed and a known one does not change, and log and metrics report it; after the
+ * repair, the catalog is updated.
  *
- * @param options.follows the fault does not keep a catalog that is known from following
+ * @param options.follows the fault does not stop the updates of a known catalog
  */
 export function describeFaults(
   name: string,
@@ -54,13 +54,13 @@ export function describeFaults(
 
 const playTimeoutMs = 120_000;
 
-/** The served states in the course of a fault. */
+/** The served states during a fault. */
 interface PlayedFault {
   scene: Scene;
-  /** A new catalog: while the fault was there, and after it was mended. */
+  /** A new catalog: during the fault, and after the repair. */
   fresh: Served;
   mended: Served;
-  /** The same catalog, when the fault is there again for its next version, and after it was mended again. */
+  /** The same catalog, when the fault returns with its next version, and after the second repair. */
   changed: Served;
   mendedAgain: Served;
 }

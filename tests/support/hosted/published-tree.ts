@@ -25,8 +25,7 @@ import { type TrustedEntry, trustEntries, trustIndex } from '../../../src/rules/
 import { type AttributeChecker, createAttributeChecker } from '../../../src/rules/typed-attributes.ts';
 import { bundledSchemas, loadSchemas } from '../../../src/schemas/schema-files.ts';
 
-// A published tree in a temporary directory, and a reader who trusts nothing in it: the same checks as a crawler's, on the files instead of
-// over HTTP.
+// A published tree in a temporary directory, and a reader that trusts nothing in it: with the same checks as the crawler, but on files instead of HTTP.
 
 export const registryName = 'subscribers.beckn.one';
 export const baseUrl = 'https://files.example.org/catalogs-of-ours';
@@ -75,7 +74,7 @@ export interface ReadCatalog {
   held?: Held;
 }
 
-/** Reads all that is published, from what is held already; throws at the first thing that cannot be trusted or does not lead on. */
+/** Reads everything that is published, starting from what is held; throws at the first file that cannot be trusted or does not follow. */
 export async function readTree(
   tree: PublisherTree,
   { held = new Map(), keys = keysOf(tree.key), cutoverFraction = 0.5 }: ReadOptions = {},
@@ -99,7 +98,7 @@ export interface ReadOptions {
   cutoverFraction?: number;
 }
 
-/** The registry's answer about these keys. */
+/** The registry's answer with these keys. */
 export function keysOf(...keys: SigningKey[]): Keys {
   return new Map(
     keys.map(({ recordId, subscriberId, privateKey }) => [
@@ -173,7 +172,7 @@ function nodeOf({ nodeId, registryName }: PublisherTree): HostingNode {
 
 const limits = { maxEntries: 20_000, maxChanges: 1000, maxMasters: 8 };
 
-/** Every file that is served, with its bytes. */
+/** Every served file, with its bytes. */
 export async function servedFiles(tree: Pick<PublisherTree, 'root'>): Promise<Map<string, Buffer>> {
   const entries = await readdir(tree.root, { recursive: true, withFileTypes: true }).catch(() => []);
   const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));

@@ -8,11 +8,11 @@ import { startProcess } from '../../../src/main.ts';
 import type { Catalog } from '../../../src/protocol/catalog.ts';
 import { freePort } from '../free-port.ts';
 
-// The publisher as `signpost serve --roles publisher` runs it, in this process: its files and its trigger on free ports, no database.
+// The publisher as `signpost serve --roles publisher` runs it, in this process: files and trigger on free ports, no database.
 
 export interface TestPublisher {
   config: Config;
-  /** The settings that lead to it, for commands. */
+  /** The settings for commands to reach it. */
   settings: Record<string, string>;
   /** Whether the process opened a database. */
   hasDatabase: boolean;
@@ -36,7 +36,7 @@ export async function startPublisher(settings: Record<string, string> = {}): Pro
   };
 }
 
-/** Ports that nobody uses, and a registry that nobody runs, unless a test names one. */
+/** Free ports, and a registry that does not exist unless a test names one. */
 export async function publisherSettings(dataDir: string): Promise<Record<string, string>> {
   const [port, triggerPort] = await Promise.all([freePort(), freePort()]);
   return {
@@ -54,7 +54,7 @@ export interface HttpAnswer {
   body: any;
 }
 
-/** A request to the trigger; a text goes out as it is. */
+/** A request to the trigger; a text is sent unchanged. */
 export async function trigger(
   config: Config,
   body: object | string,
@@ -68,7 +68,7 @@ export async function trigger(
   return { status: response.status, body: await response.json() };
 }
 
-/** A published file, as anybody fetches it. */
+/** Fetches a published file like any client. */
 export async function fetchFile({ catalogBaseUrl }: Config, path: string): Promise<HttpAnswer> {
   const response = await fetch(path.startsWith('http') ? path : `${catalogBaseUrl}/${path}`);
   return { status: response.status, body: response.ok ? await response.json() : undefined };

@@ -17,7 +17,7 @@ import { servedFiles } from './published-tree.ts';
 
 // A simulated operator → its OCPI endpoint → sync --watch → signed files → a discovery service that crawls them → a consumer.
 
-/** Lets the operator change for `rounds`, then compares what a consumer finds with what the operator has. */
+/** Lets the operator change for `rounds`, then compares the catalog that a consumer finds with the operator's data. */
 export async function expectSyncedOperator(given: {
   stations: number;
   rounds: number;
@@ -53,7 +53,7 @@ export async function expectSyncedOperator(given: {
     let rounds = 0;
     const { interfere } = server;
     server.interfere = (request, response) => {
-      // A round ends with the tariffs: then the operator has fifteen seconds.
+      // A round ends with the tariffs; then the operator may change for fifteen seconds.
       const isEnd = request.url?.includes('/tariffs') && rounds < given.rounds;
       if (interfere?.(request, response)) return true;
       if (isEnd) {
@@ -68,7 +68,7 @@ export async function expectSyncedOperator(given: {
     const { notes } = await watching;
     expect(notes).toContain('Failed, 1 in a row');
 
-    // The endpoint is well again. The sync that starts now reads everything, and notices what is gone.
+    // The endpoint works again. The next sync reads everything and notices removals.
     server.interfere = undefined;
     const { exitCode, notes: last } = await sync('--yes');
     expect(exitCode, last).toBe(0);
@@ -106,7 +106,7 @@ function chargersOf({ resources, offers = [] }: Body): string[] {
   );
 }
 
-/** Every version has a reason: of what a change file has, something differs from what was published before, and not only the time of the report. */
+/** Every version has a reason: its change file differs from the published catalog in more than the time of the report. */
 function reportFiles(
   files: ReadonlyMap<string, Buffer>,
   { found, rounds }: { found: number; rounds: number },

@@ -1,16 +1,15 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// Stands between a provider's files and whoever reads them, over real HTTP, and changes on the way what it is told to change
-// (tampering.ts has the ways to do so).
+// A proxy between a provider's files and their readers, over real HTTP, that changes answers as requested (tampering.ts has the changes).
 
 export interface TamperingProxy {
   url: string;
-  /** Every request that came. */
+  /** Every request that it received. */
   requests: PassedRequest[];
   /** Where the files are. */
   passTo(origin: string): void;
-  /** How answers are spoiled from now on; not at all without one. */
+  /** Spoils answers from now on; without a spoiler, answers pass unchanged. */
   spoil(spoiler?: Spoiler): void;
   stop(): Promise<void>;
 }
@@ -27,7 +26,7 @@ export interface HostedAnswer {
   body: Buffer;
 }
 
-/** Returns what is answered instead; undefined: what the publisher serves; 'taken': it has answered, or will. */
+/** Returns the changed answer; undefined: the publisher's answer; 'taken': the spoiler answers itself. */
 export type Spoiler = (
   path: string,
   answer: HostedAnswer,
@@ -84,7 +83,7 @@ async function pass(
 
 const passedBack = ['content-type', 'etag', 'last-modified', 'cache-control'];
 
-/** Who spoils wants to see the document, also where the reader has it already. */
+/** Spoilers need the document even if the reader has it already. */
 function passedHeaders({ headers }: IncomingMessage, spoils: boolean): Record<string, string> {
   const { host: _host, connection: _connection, ...rest } = headers;
   const { 'if-none-match': _etag, 'if-modified-since': _modified, ...unconditional } = rest;

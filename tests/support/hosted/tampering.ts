@@ -1,12 +1,11 @@
 import { gzipSync } from 'node:zlib';
 import type { HostedAnswer, Spoiler } from './tampering-proxy.ts';
 
-// Faults of a hosted file on its way: whoever tampers, or a host that does not work, has no key of the node. Wrong files that a node signs itself
-// are made by forged-node.ts.
+// Faults of a hosted file on its way: attackers and broken hosts, without a key of the node. forged-node.ts makes wrong files that a node signs itself.
 
 export type HostedKind = 'manifest' | 'record' | 'index' | 'baseline' | 'change';
 
-/** Which document stands at a path of a published tree. */
+/** The kind of document at a path of a published tree. */
 export function kindOf(path: string): HostedKind | undefined {
   if (path.startsWith('/.well-known/')) return 'manifest';
   if (path.startsWith('/subscriber.')) return 'record';
@@ -15,12 +14,12 @@ export function kindOf(path: string): HostedKind | undefined {
   return path.startsWith('/catalogs/') ? 'baseline' : undefined;
 }
 
-/** Only documents of this kind are spoiled. */
+/** Spoils only documents of this kind. */
 export function only(kind: HostedKind, spoiler: Spoiler): Spoiler {
   return (path, answer, response) => (kindOf(path) === kind ? spoiler(path, answer, response) : undefined);
 }
 
-/** The text is another one. */
+/** Replaces text. */
 export function replaced(from: string | RegExp, to: string): Spoiler {
   return (_path, { body }) => {
     const text = body.toString();
@@ -30,7 +29,7 @@ export function replaced(from: string | RegExp, to: string): Spoiler {
   };
 }
 
-/** Another answer altogether; text and bytes are sent as they are. */
+/** A different answer; text and bytes are sent unchanged. */
 export function answers(
   status: number,
   content: string | Buffer = '',
@@ -39,7 +38,7 @@ export function answers(
   return () => ({ status, headers, body: Buffer.from(content) });
 }
 
-/** "Nothing new", whatever is asked. */
+/** "Nothing new", for every request. */
 export const unchanged = answers(304);
 
 /** Serves an earlier answer. */
@@ -47,14 +46,14 @@ export function oldCopy(copy: HostedAnswer): Spoiler {
   return () => copy;
 }
 
-/** The answer as it is served now, to serve it again later. */
+/** The current answer, to serve it again later. */
 export async function copyOf(address: string): Promise<HostedAnswer> {
   const answer = await fetch(address);
   const headers = { etag: answer.headers.get('etag') ?? '' };
   return { status: 200, headers, body: Buffer.from(await answer.arrayBuffer()) };
 }
 
-/** Leads from one address to the next and never arrives. */
+/** Redirects from one address to the next without end. */
 export const endlessRedirect: Spoiler = (path) => {
   const [place = '', count = '0'] = path.split('?');
   return { status: 302, headers: { location: `${place}?${Number(count) + 1}` }, body: Buffer.alloc(0) };
@@ -65,14 +64,14 @@ export function gzipBomb(bytes: number, headers: Record<string, string> = {}): S
   return answers(200, gzipSync(Buffer.alloc(bytes, ' ')), headers);
 }
 
-/** Begins to answer, and never ends. */
+/** Starts to answer, and never finishes. */
 export const slow: Spoiler = (_path, { body }, response) => {
   response.writeHead(200, { 'content-length': body.length });
   response.write(body.subarray(0, body.length / 2));
   return 'taken';
 };
 
-/** The connection breaks in the midst of the answer. */
+/** The connection breaks in the middle of the answer. */
 export const broken: Spoiler = (_path, { body }, response) => {
   response.writeHead(200, { 'content-length': body.length });
   response.write(body.subarray(0, body.length / 2), () => response.destroy());

@@ -20,8 +20,8 @@ import { freePort } from '../free-port.ts';
 import { patienceMs } from '../patience.ts';
 import { takeTime, until } from '../time.ts';
 
-// A participant played by the tests: its own identity and key, its own HTTP server. It signs what it sends, verifies what
-// it receives (the callback chain included), records it, and answers as it is told to.
+// A participant played by the tests, with an identity, a key and an HTTP server. It signs what it sends, verifies what it receives (including the
+// callback chain), records it, and answers as set.
 
 // biome-ignore lint/suspicious/noExplicitAny: tests look into bodies that they themselves asked for.
 export type Body = any;
@@ -35,7 +35,7 @@ export interface Received {
   /** subscriberId of the verified signer. */
   signer: string;
   chained: boolean;
-  /** The text of its signature, which a callback signs. */
+  /** The text of its signature, which a callback repeats in its own. */
   signature: string;
   /** The whole header, which callbacks of some peers sign instead. */
   authorization: string;
@@ -52,7 +52,7 @@ export interface Reply {
   hangUp?: boolean;
 }
 
-/** Does something to a request before it is read; `taken`: it is answered no more. */
+/** Acts on a request before it is read; after `taken` there is no further answer. */
 export type Interference = (socket: Socket) => Promise<'taken' | undefined>;
 
 export type Behaviour = (received: Received) => Reply | undefined | Promise<Reply | undefined>;
@@ -62,7 +62,7 @@ export interface Exchange {
   body: Body;
   headers: Headers;
   messageId: string;
-  /** Whether the answer's own signature holds. */
+  /** Whether the signature of the answer is valid. */
   answerSigned: boolean;
 }
 
@@ -70,13 +70,13 @@ export interface SendOptions {
   to?: string;
   context?: Record<string, unknown>;
   query?: Record<string, string>;
-  /** Sends exactly these bytes instead of a filled-in envelope. */
+  /** Sends exactly these bytes instead of a generated envelope. */
   raw?: Buffer;
   headers?: Record<string, string>;
-  /** Another key, for requests that pretend. */
+  /** Another key, for requests under a false identity. */
   key?: SigningKey;
   now?: Date;
-  /** The signature text of the request that this answers. */
+  /** The signature text of the request that this callback answers. */
   answering?: string;
 }
 
@@ -93,18 +93,18 @@ export interface Actor {
   url: string;
   received: Received[];
   behave(behaviour: Behaviour): void;
-  /** Until it is called without one. */
+  /** Applies until it is called without one. */
   interfere(interference?: Interference): void;
   send(action: Action, message?: unknown, options?: SendOptions): Promise<Exchange>;
   /** The bytes of a request as `send` would send it, and its Authorization header. */
   sign(action: Action, message?: unknown, options?: SendOptions): SignedRequest;
-  /** The first received message that fits, waiting for it. */
+  /** Waits for the first received message that fits. */
   waitFor(
     action: string,
     fits?: string | ((received: Received) => boolean),
     timeoutMs?: number,
   ): Promise<Received>;
-  /** Closes the server, as when the participant is down; `listen` brings it back on the same port. */
+  /** Closes the server, as if the participant were down; `listen` reopens it on the same port. */
   stop(): Promise<void>;
   listen(): Promise<void>;
 }
@@ -118,18 +118,18 @@ export async function startActor(options: {
   const privateKey = privateKeyFromSeed(generateSeed());
   const key: SigningKey = { subscriberId: id, recordId: 'key-1', privateKey };
   const received: Received[] = [];
-  /** The signature texts under which each message was sent: callbacks must name one of them. */
+  /** The signature texts with which each message was sent: callbacks must name one of them. */
   const sent = new Map<string, string[]>();
   let behaviour: Behaviour = () => undefined;
   let interference: Interference | undefined;
   let server: Server | undefined;
-  // Its own also while it is stopped.
+  // Stays reserved while the server is stopped.
   const port = await freePort();
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     if ((await interference?.(request.socket)) === 'taken') return;
     const raw = await buffer(request);
-    // GET and DELETE have no context: the table of actions says what is meant.
+    // GET and DELETE have no context: the table of actions says which one it is.
     const body: Body = raw.length > 0 ? JSON.parse(raw.toString('utf8')) : { context: {} };
     const authorization = request.headers.authorization ?? '';
     const header = parseSignatureHeader(authorization);
@@ -155,7 +155,7 @@ export async function startActor(options: {
     const reply = await behaviour(message);
     if (reply?.delayMs) await takeTime(reply.delayMs);
     if (reply?.hangUp) return void request.socket.destroy();
-    // Recorded when it is answered: whoever waits for a message finds the answer on its way.
+    // Recorded just before the answer, so that code that waits for the message finds the answer on its way.
     received.push(message);
     answer(response, reply ?? { status: 200 }, body.context.messageId);
   }

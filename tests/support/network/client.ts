@@ -15,7 +15,7 @@ export interface ClientIdentity
   privateKey: string;
 }
 
-/** Registered with a key of its own; without a url, its callbacks may come anywhere. */
+/** Registers it with a new key; without a url, its callbacks may go anywhere. */
 export async function registerClient(
   { database, config, catalogUrl }: TestNetwork,
   name: string,

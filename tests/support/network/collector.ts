@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { json } from 'node:stream/consumers';
 
-// A collector of OpenTelemetry: it takes OTLP over HTTP in JSON, as real ones do, and keeps what comes.
+// An OpenTelemetry collector: it accepts OTLP over HTTP in JSON, like real ones, and keeps everything.
 
 export interface CollectedSpan {
   name: string;

@@ -4,7 +4,7 @@ import { operatorTokenFile } from '../../../src/console/operator-token.ts';
 import { freePort } from '../free-port.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './network.ts';
 
-// The operator's API as the command line asks it: with the operator token.
+// The operator's API, used with the operator token like the command line does.
 
 export interface ConsoleAnswer {
   status: number;
@@ -14,7 +14,7 @@ export interface ConsoleAnswer {
   body: any;
 }
 
-/** POST where there is a body, otherwise GET, unless `method` says so. */
+/** POST with a body, otherwise GET, unless `method` is set. */
 type Ask = (path: string, request?: { method?: string; body?: object }) => Promise<ConsoleAnswer>;
 
 export interface TestConsole {
@@ -46,7 +46,7 @@ export async function startConsole(
   return { network, ask: consoleOf(network).ask };
 }
 
-/** Asks the console of a network. */
+/** Sends requests to the console of a network. */
 export function consoleOf({ config }: Pick<TestNetwork, 'config'>) {
   const token = config.OPERATOR_TOKEN ?? readFileSync(operatorTokenFile(config), 'utf8').trim();
   const ask: Ask = async (path, { method, body } = {}) => {
@@ -64,7 +64,7 @@ export function consoleOf({ config }: Pick<TestNetwork, 'config'>) {
     ask,
     token,
     get: async (path: string) => (await ask(path)).body,
-    /** Every item of a list, page by page. */
+    /** All items of a list, page by page. */
     async all(path: string, limit = 200): Promise<{ items: { id: string }[]; pages: number }> {
       const items = [];
       for (let [next, pages]: [string | undefined, number] = [undefined, 1]; ; pages++) {

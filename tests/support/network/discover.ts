@@ -6,12 +6,12 @@ import type { Database } from '../../../src/storage/database.ts';
 import type { Actor, Body, Exchange } from './actor.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from './network.ts';
 
-// Somebody who looks for things, and what there is to find.
+// A consumer that searches, and catalogs to find.
 
 export interface Discovering {
   network: TestNetwork;
   consumer: Actor;
-  /** Puts catalogs into the index, by its one door. */
+  /** Writes catalogs into the index, through its only entry point. */
   hold(catalogs: (Partial<Catalog> & { id: string })[], options?: Partial<IncomingCatalog>): Promise<void>;
   discover(message: object, context?: object): Promise<Exchange>;
   /** Resolves with the on_discover. */
@@ -40,7 +40,7 @@ export async function startDiscovering(options?: Parameters<typeof startNetwork>
   };
 }
 
-/** Puts catalogs into the index, by its one door. */
+/** Writes catalogs into the index, through its only entry point. */
 export async function hold(
   database: Database,
   catalogs: (Partial<Catalog> & { id: string })[],

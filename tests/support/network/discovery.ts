@@ -13,8 +13,7 @@ import { until } from '../time.ts';
 import type { Body } from './actor.ts';
 import { defaultNetwork, type TestNetwork } from './network.ts';
 
-// The real discovery service beside a network whose own process runs the registry and the catalog service, so that either can be stopped
-// alone.
+// The real discovery service beside a network whose process runs the registry and the catalog service, so that each can be stopped separately.
 
 export const withoutDiscovery = { ROLES: 'registry,catalog' };
 
@@ -24,7 +23,7 @@ export interface TestDiscovery {
   identity: string;
   stop(): Promise<void>;
   start(subscriptions?: readonly SubscriptionSetting[]): Promise<void>;
-  /** Has everything pulled again, and waits until that is done. */
+  /** Pulls everything again, and waits until that is done. */
   pull(): Promise<void>;
   /** Waits until no pull is under way or due. */
   settled(timeoutMs?: number): Promise<void>;
@@ -109,7 +108,7 @@ export async function startDiscovery(
   };
 }
 
-/** A catalog in the discovery service, as it would serve it. */
+/** A catalog as the discovery service would serve it. */
 export async function held(database: Database, id: string): Promise<Body | undefined> {
   const { rows } = await database.query<Body>(
     `select source, owner, id, type, networks, served, head,

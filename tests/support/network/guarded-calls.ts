@@ -9,7 +9,7 @@ import {
   type RequestOptions,
 } from '../../../src/http/guarded-client.ts';
 
-// Calls of the guarded client, the servers that they go to, and how they fail. What a test opens is closed after it.
+// Calls of the guarded client, their servers, and their failures. Everything that a test opens is closed after it.
 
 export const limits = { timeoutMs: 2_000, maxBytes: 1_000_000 } satisfies RequestOptions;
 const opened: { close(): unknown }[] = [];

@@ -1,5 +1,5 @@
-// A name server on loopback, over UDP: it answers questions for A and AAAA records as it is told to, at once or never. Plain JavaScript, because
-// the attack tests, which no tool compiles, use it too.
+// A name server on loopback, over UDP: it answers questions for A and AAAA records as set, at once or never. Plain JavaScript, because the attack
+// tests also use it, and those are not compiled.
 import { createSocket } from 'node:dgram';
 
 export async function startNameServer(zone) {
@@ -37,7 +37,7 @@ function readQuestion(message) {
   return { name: labels.join('.').toLowerCase(), type, end: at + 5 };
 }
 
-/** RFC 1035, 4.1: the question again, and a record for each address, which names it by a pointer. */
+/** RFC 1035, 4.1: the repeated question, and a record for each address, which refers to the name by a pointer. */
 function answerTo(question, records, type) {
   const addresses = records?.[type] ?? [];
   const code =

@@ -16,8 +16,8 @@ import { createTestDatabase, type TestDatabase } from '../database/database.ts';
 import { freePort } from '../free-port.ts';
 import { type Actor, startActor } from './actor.ts';
 
-// A whole network in this process: a fresh database, the roles exactly as `signpost serve` starts them, on free ports, and
-// participants with real servers and real keys.
+// A whole network in this process: a new database, the roles exactly as `signpost serve` starts them, on free ports, and participants with real
+// servers and real keys.
 
 export const defaultNetwork = 'nfh.global/beckn-nodes';
 
@@ -28,11 +28,11 @@ export interface TestNetwork {
   registry: RegistryClient;
   catalogUrl: string;
   discoveryUrl: string;
-  /** A registered participant with a server of its own. */
+  /** A registered participant with a server. */
   actor(name: string, registration?: Registration): Promise<Actor>;
-  /** Stops the roles, as a deployment would, and starts them again. `between`: while they are stopped. */
+  /** Stops the roles as a deployment would, and starts them again. `between` runs while they are stopped. */
   restart(between?: () => Promise<void>): Promise<void>;
-  /** Stops the roles for good; participants go on. */
+  /** Stops the roles for good; participants continue. */
   stop(): Promise<void>;
   close(): Promise<void>;
 }
@@ -40,7 +40,7 @@ export interface TestNetwork {
 export interface Registration {
   networks?: string[];
   url?: string | null;
-  /** How long others may keep its key. */
+  /** How long others may cache its key. */
   ttlSeconds?: number;
 }
 
@@ -62,7 +62,7 @@ export async function startNetwork(
   const settings = readConfig({
     DATABASE_URL: testDatabase.url,
     DATA_DIR: dataDir,
-    // A publisher is started by tests that need one: it has no part in what the services say to each other.
+    // Tests that need a publisher start one: the services do not need it to work together.
     ROLES: 'registry,catalog,discovery',
     REGISTRY_PORT: String(registryPort),
     CATALOG_PORT: String(catalogPort),
@@ -70,13 +70,13 @@ export async function startNetwork(
     PUBLISHER_PORT: String(publisherPort),
     PUBLISHER_TRIGGER_PORT: String(triggerPort),
     CONSOLE_PORT: String(consolePort),
-    // Tests play discovery services themselves; a test of the role names the actors of its own.
+    // Tests play discovery services themselves; tests of the role name their own actors.
     DISCOVERY_ID: 'discovery-service.signpost.test',
     ALLOW_PRIVATE_ADDRESSES: 'true',
-    // The networks of the tests have no facilitators; tests of the default ask for it.
+    // The networks of the tests have no facilitators; tests of the default set it.
     MASTER_PUBLISHERS: '*',
     RETRY_BASE_MS: '50',
-    // Everybody lives in this process, the tests as well: its event loop says nothing about a service.
+    // All participants and the tests share this process, so its event loop says nothing about a service.
     OVERLOAD_EVENT_LOOP_MS: '60000',
     ...options.settings,
   });

@@ -6,8 +6,8 @@ import { takeTime } from '../time.ts';
 import type { Actor, Body, Exchange, Received, Reply, SendOptions } from './actor.ts';
 import type { TestNetwork } from './network.ts';
 
-// A catalog service played by a test: it takes every subscription, has no masters unless it is told to, and answers pulls with what it holds,
-// or as badly as it is told to.
+// A catalog service played by a test: it accepts every subscription, has no masters by default, and answers pulls with its catalogs, or wrongly if
+// the test says so.
 
 export interface PlayedService {
   actor: Actor;
@@ -17,15 +17,15 @@ export interface PlayedService {
   masters: Body[];
   /** Its subscriptions, by id. */
   subscriptions: Map<string, Body>;
-  /** Every time that somebody looked at one. */
+  /** Every request that read a subscription. */
   looks: Received[];
-  /** Every pull that came. */
+  /** Every pull that it received. */
   pulls: Received[];
-  /** How the next pulls are answered, once they were acknowledged; with the catalogs, where it is not set. */
+  /** The answer to the next pulls, after their acknowledgement; by default the catalogs. */
   onPull: ((pull: Received) => Promise<void>) | undefined;
-  /** How requests are answered at once, where not as usual. */
+  /** The immediate answer to requests; by default the usual one. */
   reply: ((received: Received) => Reply | undefined) | undefined;
-  /** Sends an on_pull for a pull, chained and with its digest unless told otherwise. */
+  /** Sends an on_pull for a pull, chained and with its digest by default. */
   answer(pull: Received, message: object, options?: AnswerOptions): Promise<Exchange>;
   push(catalogs: Body[], directive?: Body, options?: SendOptions): Promise<Exchange>;
 }
@@ -56,7 +56,7 @@ export async function playService(
       const requestDigest = digest === null ? undefined : { digest: digest ?? bodyDigest(pull.raw) };
       const { messageId, transactionId, bapId, bapUri } = pull.body.context;
       return as.send(actions.onPull, message, {
-        // As a real one does; and the pull may be here before the test knows the discovery service that it has started.
+        // Like a real service. Also, the pull may arrive before the test knows the discovery service that it has started.
         to: bapUri,
         answering: unchained ? undefined : pull.signature,
         ...options,
@@ -105,7 +105,7 @@ export async function playService(
     }
     if (received.action === actions.pull.name) {
       played.pulls.push(received);
-      // After the acknowledgement, as a rule.
+      // Usually after the acknowledgement.
       void takeTime(20)
         .then(() => (played.onPull ?? answerWell)(received))
         .catch(() => undefined);
@@ -123,7 +123,7 @@ export async function playService(
     return subscription;
   }
 
-  /** The one that the query names; a DELETE has deactivated it. */
+  /** The subscription that the query names; a DELETE has deactivated it. */
   function named({ method, path }: Received): Body[] {
     const id = new URL(path, actor.url).searchParams.get('subscriptionId') ?? '';
     const found = played.subscriptions.get(id);

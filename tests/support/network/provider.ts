@@ -16,19 +16,18 @@ import { defaultNetwork, type TestNetwork } from './network.ts';
 
 export type { HostedAnswer, Spoiler } from '../hosted/tampering-proxy.ts';
 
-// A provider node: the real publisher's files over real HTTP, registered in the network's registry once there is something to read: the
-// crawler, which looks around at any time, would tell that it found nothing. Between it and whoever reads stands a proxy that can be told to
-// spoil what it passes on.
+// A provider node: the real publisher's files over real HTTP. It is registered in the network's registry once there are files: otherwise the crawler,
+// which may look at any time, would report that it found nothing. Its readers go through a proxy that can change answers.
 
 export interface Provider extends Pick<TamperingProxy, 'url' | 'requests' | 'spoil'> {
   id: string;
   /** namespace/registry. */
   identity: string;
-  /** With the key that signs now. */
+  /** With the current signing key. */
   tree: PublisherTree;
-  /** Registers it too, the first time. */
+  /** Also registers it the first time. */
   publish(request: TriggerRequest, indexName?: string): Promise<TriggerAnswer>;
-  /** Unless it is registered already, or is not to be. */
+  /** Does nothing if it is registered already, or must not be. */
   register(): Promise<void>;
   /** Signs with another, registered key from now on. */
   rotate(recordId: string): Promise<void>;
@@ -38,9 +37,9 @@ export interface Provider extends Pick<TamperingProxy, 'url' | 'requests' | 'spo
 export interface ProviderOptions {
   networks?: string[];
   register?: boolean;
-  /** The name under which the registry has its key. */
+  /** The name of its key in the registry. */
   registeredKey?: string;
-  /** Its subscriberId, where it is to have another one than its name. */
+  /** Its subscriberId, if it differs from its name. */
   id?: string;
   /** Whether the registry knows its address. */
   registerUrl?: boolean;

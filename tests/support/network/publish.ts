@@ -7,7 +7,7 @@ import { readCatalog } from '../../../src/storage/catalog/reader.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import type { Actor, Body, SendOptions } from './actor.ts';
 
-// Publishing as a Provider Node does it: the catalog goes out, the ACK comes back, the result follows on on_publish.
+// Publishes like a Provider Node: the catalog is sent, the ACK returns, and the result follows in on_publish.
 
 export type Directive = Omit<Partial<PublishDirective>, 'catalogId'>;
 
@@ -41,7 +41,7 @@ export async function publish(
   return callback.body.message.results[0];
 }
 
-/** The catalog as it leaves the service; undefined where there is none. */
+/** The catalog as the service serves it; undefined if there is none. */
 export async function served(database: Database, id: string): Promise<Body | undefined> {
   const row = await findCatalog(database, id);
   if (row === undefined) return undefined;

@@ -3,7 +3,7 @@ import { startDiscovery, type TestDiscovery, withoutDiscovery } from './discover
 import { startNetwork, type TestNetwork } from './network.ts';
 import { type PlayedService, playService } from './played-service.ts';
 
-// A discovery service that pulls from a catalog service, which is played by the test, and answers well or badly.
+// A discovery service that pulls from a catalog service played by the test, which answers correctly or wrongly.
 
 export const retail = 'a.example/retail';
 
@@ -16,12 +16,12 @@ export const completed = (catalogs: Body[], pagination?: object) => ({
 export interface Pulling {
   network: TestNetwork;
   service: PlayedService;
-  /** Somebody who was not asked. */
+  /** A participant that was not asked. */
   stranger: Actor;
   discovery: TestDiscovery;
-  /** The next pulls are answered by this, one after the other; those after them well. */
+  /** Sets the answers to the next pulls, in order; later pulls are answered correctly. */
   answerWith(...answers: ((pull: Received) => Promise<unknown>)[]): void;
-  /** From now on everything is answered well; waits until no pull is under way. */
+  /** Answers everything correctly from now on; waits until no pull is under way. */
   calm(): Promise<void>;
   close(): Promise<void>;
 }

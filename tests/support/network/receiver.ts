@@ -7,15 +7,15 @@ import { until } from '../time.ts';
 import type { Actor, Body, Received, Reply } from './actor.ts';
 import type { TestNetwork } from './network.ts';
 
-// A Discovery Service that keeps what is pushed to it, by the letter of the specification and nothing else.
+// A Discovery Service that stores pushes strictly by the specification.
 
 export interface Receiver {
   actor: Actor;
-  /** Every push that came, answered or not. */
+  /** Every push that arrived, answered or not. */
   pushes: Push[];
   /** Its copies: catalogs by id, their resources and offers by id. */
   copies: Map<string, Copy>;
-  /** How the next pushes are answered; 200, and applied, where it returns nothing. */
+  /** Sets the answer to the next pushes; without a reply, they are applied and answered with 200. */
   answer(reply: (push: Push) => Reply | undefined | Promise<Reply | undefined>): void;
   subscribe(subscription: object): Promise<string>;
   /** The pushes of a catalog so far, once there are `count`. */
@@ -39,7 +39,7 @@ export interface Copy {
   offers: Record<string, unknown>;
 }
 
-/** Has it answer nothing until the gate is open; tells how many pushes it had before it at the same time, at most. */
+/** Holds back all answers until the gate is open; returns the largest number of pushes that waited at the same time. */
 export function holdBack(receiver: Receiver, { passed }: Gate): () => number {
   let [underWay, most] = [0, 0];
   receiver.answer(async () => {
@@ -128,7 +128,7 @@ function toCopy({ resources = [], offers = [], ...head }: Body): Copy {
   return { head, resources: byId(resources), offers: byId(offers) };
 }
 
-/** The catalogs of the service itself under these ids. */
+/** The service's catalogs with these ids. */
 export async function currentCopies(
   { database }: TestNetwork,
   catalogIds: readonly string[],
@@ -146,7 +146,7 @@ export async function currentCopies(
   return copies;
 }
 
-/** Until every change has been planned and no push is due any more. */
+/** Waits until every change has been planned and no push is due. */
 export async function allPushed(network: TestNetwork, timeoutMs?: number): Promise<void> {
   await until(() => areAllPushed(network), 'all pushes to be settled', timeoutMs);
 }

@@ -3,12 +3,12 @@ import { defaultNetwork, startNetwork, type TestNetwork } from './network.ts';
 
 export interface ProxiedNetwork {
   network: TestNetwork;
-  /** Spoils what the registry answers. */
+  /** Changes the registry's answers. */
   registry: TamperingProxy;
   close(): Promise<void>;
 }
 
-/** A network that is crawled, whose services ask the registry through a proxy. */
+/** A crawled network whose services reach the registry through a proxy. */
 export async function startBehindProxy(settings: Record<string, string> = {}): Promise<ProxiedNetwork> {
   const registry = await startTamperingProxy();
   const network = await startNetwork({

@@ -20,8 +20,7 @@ import { createTestDatabase } from '../database/database.ts';
 import { type CommandRun, runCommand } from '../processes/command.ts';
 import { createParticipant, createService, listen, registryName } from './signed-service.ts';
 
-// `signpost send`, and what it sends to: a service with signed routes, a registry and a database, all real, on real ports. The service does
-// what a test says.
+// `signpost send` and its receiver: a service with signed routes, a registry and a database, all real, on real ports. The test sets the service's answers.
 
 export const self = createParticipant('catalog.example.com');
 
@@ -44,22 +43,22 @@ export type Publish = VerifiedRequest<typeof actions.publish>;
 export interface SendScene {
   /** Address of the service. */
   url: string;
-  /** A client of its own, for what the command does not send. */
+  /** A separate client, for requests that the command does not send. */
   http: GuardedClient;
   directory: string;
-  /** Where `publishFile` is. */
+  /** The path of `publishFile`. */
   file: string;
-  /** The publishes that came since the last reset. */
+  /** The publishes since the last reset. */
   received: Publish[];
-  /** How the next ones are answered. */
+  /** The answer to the next publishes. */
   onPublish: (request: Publish) => Answer;
-  /** Settings with which other commands take part. */
+  /** Settings for other commands to take part. */
   env: Record<string, string>;
   run(args: string[], stdin?: string): Promise<CommandRun>;
   /** Sends the file to the service as bpp.example.com. */
   publish(...args: string[]): Promise<CommandRun>;
   register(key: SigningKey, url?: string): Promise<void>;
-  /** Everything as at the beginning, but for who is registered. */
+  /** Restores the initial state, except for registrations. */
   reset(): void;
   close(): Promise<void>;
 }

@@ -20,7 +20,7 @@ import {
   sendSigned,
 } from './signed-service.ts';
 
-// Three participants, a server with one action, and bodies that the action takes.
+// Three participants, a server with one action, and bodies that the action accepts.
 
 export const service = createParticipant('catalog.example.org');
 export const provider = createParticipant('bpp.example.org');

@@ -14,7 +14,7 @@ import {
   verifySignature,
 } from '../../../src/protocol/request-signature.ts';
 
-// A role on a real port with signed routes, and senders that sign really: for tests of http, without registry or database.
+// A role on a real port with signed routes, and senders with real signatures: for tests of http, without registry or database.
 
 export const registryName = 'subscribers.beckn.one';
 
@@ -91,7 +91,7 @@ export interface Sent {
   json: Received;
 }
 
-/** As much of an answer as tests look at. */
+/** The parts of an answer that tests use. */
 export interface Received {
   context?: Record<string, unknown>;
   message?: {
@@ -108,11 +108,11 @@ export interface Outgoing {
   body?: Buffer | string;
   /** Writes the body itself, for chunked and broken ones. */
   write?: (request: ClientRequest) => void;
-  /** The address to send from: attackers have one of their own. */
+  /** The address to send from: attackers use a separate one. */
   localAddress?: string;
 }
 
-/** Plain HTTP without a client's own ideas about headers, bodies of GET or what to do on an early answer. */
+/** Plain HTTP without a client's conventions for headers, bodies of GET or early answers. */
 export async function send(
   url: string,
   { method = 'POST', headers = {}, body, write, localAddress }: Outgoing,
@@ -151,7 +151,7 @@ export async function sendSigned(
   return await send(url, { ...outgoing, headers: { authorization, ...outgoing.headers } });
 }
 
-/** Throws unless the answer is signed by that participant for that request. */
+/** Throws unless that participant signed the answer for that request. */
 export function verifyAnswer(answer: Sent, by: Participant, authorization: string): void {
   const value = answer.headers.signature;
   if (typeof value !== 'string') throw new Error('the answer carries no signature');

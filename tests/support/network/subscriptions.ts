@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { actions } from '../../../src/protocol/actions.ts';
 import type { Actor, Body } from './actor.ts';
 
-// Requests of a Discovery Service to the catalog service: a subscription, and what it covers.
+// Requests of a Discovery Service to the catalog service: subscriptions and pulls.
 
 export async function createSubscription(as: Actor, subscription: object): Promise<Body> {
   const { status, body } = await as.send(actions.subscribe, { subscription });

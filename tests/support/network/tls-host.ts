@@ -3,19 +3,19 @@ import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 
-// An https host named localhost, whose certificate nobody else signed: who is to trust it is told so by the environment of Node.
+// An https host named localhost with a self-signed certificate: its clients must trust it by Node's environment.
 
 export interface TlsHost {
-  /** With its port: also a namespace. */
+  /** With its port; also serves as a namespace. */
   host: string;
-  /** The paths that were asked for. */
+  /** The requested paths. */
   asked: string[];
   /** Sets the next answers. */
   answer(next: TlsAnswer): void;
   stop(): Promise<void>;
 }
 
-/** The files of a directory, what is made for a path, or a status. */
+/** The files of a directory, a function that makes them by path, or a status. */
 export type TlsAnswer = { root: string } | { make(path: string): Promise<Buffer> } | { status: number };
 
 export async function startTlsHost(): Promise<TlsHost> {
@@ -47,7 +47,7 @@ export async function startTlsHost(): Promise<TlsHost> {
   };
 }
 
-/** A public key pair, worthless to anybody. */
+/** A public key pair, which protects nothing. */
 export const key = `-----BEGIN PRIVATE KEY-----
 MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgSKt3g/zf6O4PKgxb
 r+il1g2vE+dea2AYJCpl/+/nA2WhRANCAAQsRxT5pi7Oa2ZQNW733zijZ4pXn4rm

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { takeTime } from '../time.ts';
 
-// As much of Arazzo 1.0 as docs/api/flows.arazzo.json uses: steps by operationId, parameters, payloads, outputs, criteria on the status, retries.
+// The parts of Arazzo 1.0 that docs/api/flows.arazzo.json uses: steps by operationId, parameters, payloads, outputs, criteria on the status, retries.
 
 export interface Step {
   stepId: string;
@@ -42,7 +42,7 @@ export function readWorkflows(file: string): Workflow[] {
   return JSON.parse(readFileSync(file, 'utf8')).workflows;
 }
 
-/** Runs the steps one after the other; throws at the first that does not succeed. */
+/** Runs the steps one after another; throws at the first failure. */
 export async function runWorkflow(
   { steps }: Workflow,
   inputs: Record<string, string>,

@@ -5,12 +5,12 @@ import { patienceMs } from '../patience.ts';
 import type { StartedConsole } from '../processes/console-process.ts';
 import { launchChromium } from './chromium.ts';
 
-// The console's page as a person has it: Signpost in a process of its own, and the Chromium of the system.
+// The console's page as people use it: Signpost in a separate process, and the Chromium of the system.
 
 export interface ConsoleScene extends StartedConsole {
   /**
-   * A window of its own, in which nobody is signed in. After the test it is closed: then no request of it has gone to another host, no script has
-   * failed, and the Content-Security-Policy has refused nothing.
+   * Opens a new window without a session. At the end of the test it is closed, and must have sent no request to another host, met no error in a
+   * script, and broken no rule of the Content-Security-Policy.
    * @param path below the console's address, or a whole address
    */
   visit(path: string, options?: BrowserContextOptions): Promise<Page>;
@@ -19,7 +19,7 @@ export interface ConsoleScene extends StartedConsole {
 export const phone = { viewport: { width: 390, height: 844 } };
 const desktop = { viewport: { width: 1280, height: 850 } };
 
-/** @param start the `npm start` of the whole run unless given */
+/** @param start by default the `npm start` of the whole run */
 export function useConsole(start: () => Promise<Started> = findNpmStart): ConsoleScene {
   const windows: Window[] = [];
   let browser: Browser | undefined;
@@ -68,9 +68,9 @@ async function findNpmStart(): Promise<Started> {
 interface Window {
   context: BrowserContext;
   page: Page;
-  /** Requests to other hosts than that of the page. */
+  /** Requests to hosts other than the page's. */
   strayRequests: string[];
-  /** Errors of the page's scripts, and what the Content-Security-Policy refused. */
+  /** Errors of the page's scripts, and violations of the Content-Security-Policy. */
   errors: string[];
 }
 
@@ -81,7 +81,7 @@ async function openWindow(browser: Browser, { host }: URL, options?: BrowserCont
   const window: Window = { context, page, strayRequests: [], errors: [] };
   context.on('request', (request) => {
     const { protocol, host: asked } = new URL(request.url());
-    // Images within the page itself are asked of nobody.
+    // Images inside the page need no request.
     if (protocol !== 'data:' && asked !== host) window.strayRequests.push(request.url());
   });
   page.on('websocket', (socket) => window.strayRequests.push(socket.url()));
@@ -92,9 +92,9 @@ async function openWindow(browser: Browser, { host }: URL, options?: BrowserCont
   return window;
 }
 
-/** Findings of axe-core that keep somebody from using the page, as one line each. */
+/** axe-core's findings that would stop people from using the page, one line each. */
 export async function findSeriousViolations(page: Page): Promise<string[]> {
-  // Not as a script of the page, which its Content-Security-Policy would refuse.
+  // Not as a script of the page, because its Content-Security-Policy would refuse it.
   await page.evaluate(axe.source);
   const { violations } = await page.evaluate<AxeResults>('axe.run()');
   return violations
@@ -104,7 +104,7 @@ export async function findSeriousViolations(page: Page): Promise<string[]> {
     );
 }
 
-/** Types the token into the dialog that a change has opened. */
+/** Types the token into the dialog that a change opened. */
 export async function signIn(page: Page, token: string): Promise<void> {
   const dialog = page.getByRole('dialog', { name: 'Sign in as the operator' });
   await dialog.getByLabel('Operator token').fill(token);
@@ -112,14 +112,14 @@ export async function signIn(page: Page, token: string): Promise<void> {
   await dialog.waitFor({ state: 'hidden' });
 }
 
-/** The same by keyboard alone: the focus is in the dialog already. */
+/** The same by keyboard only: the focus is already in the dialog. */
 export async function signInByKeyboard(page: Page, token: string): Promise<void> {
   await page.getByRole('dialog', { name: 'Sign in as the operator' }).waitFor();
   await page.keyboard.insertText(token);
   await page.keyboard.press('Enter');
 }
 
-/** Presses Tab, or Shift+Tab, until the focus is on a control of this name: nothing is clicked. */
+/** Presses Tab, or Shift+Tab, until the focus is on a control with this name, without clicks. */
 export async function tabTo(
   page: Page,
   name: string | RegExp,
@@ -138,7 +138,7 @@ const maxPresses = 120;
 /** Label, aria-label or text of the focused element. A string, because it runs in the page. */
 const nameOfFocused = `(() => {
   const element = document.activeElement;
-  // After the last control the focus leaves the page: the text of the whole body is no name.
+  // After the last control, the focus leaves the page: the text of the whole body is not a name.
   if (!element || element === document.body) return '';
   const label = element.labels?.[0];
   const own = label?.querySelector('span') ?? label;

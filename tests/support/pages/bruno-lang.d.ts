@@ -1,4 +1,4 @@
-// The parser of Bruno's files has no types of its own.
+// The parser of Bruno's files comes without types.
 declare module '@usebruno/lang' {
   import type { BrunoRequest } from './bruno.ts';
   export function bruToJsonV2(text: string): BrunoRequest;

@@ -2,7 +2,7 @@ import type { Actor } from '../network/actor.ts';
 
 // Variables that the requests of docs/api/bruno need.
 
-/** As much of a request as the parser of Bruno gives that is used here. */
+/** The parts of a parsed request that are used here. */
 export interface BrunoRequest {
   meta: { name: string; seq: string };
   http: { method: string; url: string };
@@ -11,7 +11,7 @@ export interface BrunoRequest {
   script?: { res?: string };
 }
 
-/** The variables of the environment that make an actor the one who signs. */
+/** The environment variables that make an actor the signer. */
 export function brunoSigner(name: string, actor: Actor): Record<string, string> {
   const { d = '' } = actor.key.privateKey.export({ format: 'jwk' });
   return {

@@ -10,7 +10,7 @@ const usualPlaces = [
 const executablePath = usualPlaces.find((path) => existsSync(path));
 export const hasChromium = executablePath !== undefined;
 
-/** The Chromium of the system. Root may not start it within its sandbox; the pages are ours. */
+/** The Chromium of the system. Root cannot start it with its sandbox; the pages are ours. */
 export function launchChromium(): Promise<Browser> {
   return chromium.launch({ executablePath, args: ['--no-sandbox'] });
 }

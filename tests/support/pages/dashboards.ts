@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 // The dashboards and alert rules that ship in deploy/.
 
 export interface Query {
-  /** Where it stands. */
+  /** Where it is. */
   place: string;
   expression: string;
 }
@@ -31,7 +31,7 @@ export function readAlerts(): (Query & { name: string; summary: string })[] {
   );
 }
 
-/** The metrics that an expression names, without the suffixes of a histogram. */
+/** The metrics in an expression, without the suffixes of a histogram. */
 export function metricsIn({ expression }: Query): string[] {
   const names = expression.match(/\b(?:signpost|nodejs|process)_[a-z0-9_]+/g) ?? [];
   return names.map((name) => name.replace(/_seconds_(bucket|count|sum)$/, '_seconds'));

@@ -1,4 +1,4 @@
-// A PMTiles file of vector tiles, as small as one can be: a single tile, which stands for every place of the world at every zoom.
+// The smallest possible PMTiles file of vector tiles: a single tile, used for every place at every zoom.
 
 const maxZoom = 12;
 const extent = 4_096;
@@ -9,7 +9,7 @@ export function writeTiles(): { file: Buffer; tilesAt: number } {
     ...layer('water', 'ocean', [0, extent / 2]),
     ...layer('earth', 'earth', [extent / 2, extent]),
   ];
-  // PMTiles 3: one entry, whose run is as long as there are tiles; then the length and the place of its tile.
+  // PMTiles 3: one entry whose run covers all tiles, then length and offset of its tile.
   const tileCount = (4 ** (maxZoom + 1) - 1) / 3;
   const directory = [1, 0, tileCount, tile.length, 1].flatMap(varint);
   const metadata = [...Buffer.from('{}')];
@@ -18,7 +18,7 @@ export function writeTiles(): { file: Buffer; tilesAt: number } {
   return { file, tilesAt: file.length - tile.length };
 }
 
-/** A layer with one polygon from top to bottom (vector tile specification 2.1, the numbers of its fields). */
+/** A layer with one polygon from top to bottom (vector tile specification 2.1, with its field numbers). */
 function layer(name: string, kind: string, [west, east]: [number, number]): number[] {
   const feature = [...bytes(2, [0, 0]), ...number(3, 3), ...bytes(4, polygon(west, east).flatMap(varint))];
   const parts = [
@@ -28,14 +28,14 @@ function layer(name: string, kind: string, [west, east]: [number, number]): numb
   return bytes(3, parts.flat());
 }
 
-/** MoveTo, three LineTo, ClosePath, each with differences to the point before. */
+/** MoveTo, three LineTo, ClosePath, each relative to the previous point. */
 function polygon(west: number, east: number): number[] {
   const signed = (value: number) => (value << 1) ^ (value >> 31);
   const width = east - west;
   return [9, signed(west), 0, 26, signed(width), 0, 0, signed(extent), signed(-width), 0, 15];
 }
 
-// The two kinds of fields of protobuf that these have.
+// The two protobuf field types that are needed.
 const number = (field: number, value: number): number[] => [...varint(field * 8), ...varint(value)];
 const bytes = (field: number, content: number[]): number[] => [
   ...varint(field * 8 + 2),
@@ -47,7 +47,7 @@ function varint(value: number): number[] {
   return value < 128 ? [value] : [(value % 128) + 128, ...varint(Math.floor(value / 128))];
 }
 
-/** @param lengths of directory, metadata, leaf directories and tiles, which follow each other */
+/** @param lengths of directory, metadata, leaf directories and tiles, in this order */
 function writeHeader(lengths: readonly number[]): Buffer {
   const header = Buffer.alloc(headerBytes);
   header.write('PMTiles');

@@ -2,17 +2,17 @@ import { errorBody, ProtocolError } from '../../../src/protocol/errors.ts';
 import type { Behaviour, Received, Reply } from '../network/actor.ts';
 import { findPeerFaults, type PeerFault } from './peer-schemas.ts';
 
-// Consumers and discovery services as deployed ones are: an adapter in front of them holds every message against closed schemas, and answers
-// 400 to the whole of one that has a member which these do not name.
+// Consumers and discovery services like deployed ones: an adapter in front of them validates every message against closed schemas, and answers 400 to
+// a message with any unknown member.
 
 export interface Closed {
-  /** How it says where the fault is. */
+  /** The form in which it reports where the fault is. */
   path: keyof typeof pathForms;
   /** 200 with NACK instead of 400. */
   nack?: boolean;
 }
 
-/** As Beckn-ONIX: names between slashes, and semicolons between the faults. */
+/** Like Beckn-ONIX: slashes between names, semicolons between faults. */
 export const likeOnix: Closed = { path: 'slashes' };
 
 export function refuseWhatIsClosed({ path, nack = false }: Closed = likeOnix) {
@@ -35,7 +35,7 @@ const pathForms = {
   brackets: ([first]: PeerFault[]) => `$${(first?.at ?? []).map(bracketed).join('')}`,
   jsonPointer: ([first]: PeerFault[]) => `/${first?.at.join('/')}`,
   slashes: (faults: PeerFault[]) => faults.map(({ at }) => at.join('/')).join(';'),
-  /** It does not say. */
+  /** Not reported. */
   none: () => undefined,
 };
 
@@ -47,7 +47,7 @@ function bracketed(name: string): string {
   return /^\d+$/.test(name) ? `[${name}]` : `['${name}']`;
 }
 
-/** Its schema of the context requires the id and the address of the caller, which are its own. */
+/** Its schema of the context requires the caller's id and address, which are its own here. */
 export const refuseNamelessCallers: Behaviour = ({ action, body: { context } }) => {
   const side = action === 'catalog/on_publish' ? 'bpp' : 'bap';
   const missing = [`${side}Id`, `${side}Uri`].find((name) => context[name] === undefined);

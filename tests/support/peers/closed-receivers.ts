@@ -5,16 +5,16 @@ import { until } from '../time.ts';
 import { likeOnix, refuseWhatIsClosed } from './closed-consumer.ts';
 import { findPeerFaults } from './peer-schemas.ts';
 
-// Participants whose schemas are closed, and what they were sent.
+// Participants with closed schemas, and the messages that they received.
 
-/** Refuses what closed schemas do not name, from the first message on. */
+/** Refuses members that closed schemas do not name, from the first message on. */
 export async function joinClosed(network: TestNetwork, name: string, closed = likeOnix): Promise<Actor> {
   const actor = await network.actor(name);
   actor.behave(refuseWhatIsClosed(closed));
   return actor;
 }
 
-/** Every send of a callback, in order, once it is settled; and what the operator sees of it. */
+/** Every send of a callback, in order, once it is settled, and the operator's view of it. */
 export async function sentTo({ database }: Pick<TestNetwork, 'database'>, actor: Actor, messageId: string) {
   const delivery = await until(async () => {
     const callbacks = await listCallbacks(database, { limit: 1_000 });
@@ -25,18 +25,18 @@ export async function sentTo({ database }: Pick<TestNetwork, 'database'>, actor:
   return { sends, delivery };
 }
 
-/** Whether closed schemas accept it. */
+/** Whether closed schemas accept the message. */
 export function isAccepted({ action, body }: Received): boolean {
   return findPeerFaults(action, body).length === 0;
 }
 
-/** Members that no closed schema names, and a validity of dates only: strict form mends it. */
+/** Members that no closed schema names, and a validity with dates only: strict form repairs both. */
 export const loose = {
   descriptor: { name: 'Loose', short_desc: 'loose' },
   validity: { startDate: '2026-01-01', endDate: '2099-12-31' },
 };
 
-/** A message that strict form does not mend: a document is none of the six objects. */
+/** A message that strict form cannot repair: a document that is none of the six objects. */
 export const hopeless = {
   descriptor: { name: 'Hopeless', docs: [{ url: 'https://files.example/1', pages: 3 }] },
 };

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import type { HostedAnswer, Spoiler } from '../hosted/tampering-proxy.ts';
 import type { Body } from '../network/actor.ts';
 
-// Plays a DeDi server as deployed ones answer: records have an internal id beside their name and are looked up by the name; queries sum
-// records up, a page at a time; the state of the registry stands in every answer; errors are `{message, code}`. Not theirs: written by us.
+// Plays a DeDi server as deployed ones answer: records have an internal id beside their name and are looked up by name; queries list summaries of
+// records, a page at a time; every answer has the state of the registry; errors are `{message, code}`. Our own code, not theirs.
 
 export interface DediRecord {
   name: string;
@@ -15,18 +15,18 @@ export interface DediRecord {
 
 export interface DediRegistry {
   url: string;
-  /** Paths with their query, in the order in which they came. */
+  /** Requested paths with their query, in order. */
   asked: string[];
   /** Records by `namespace/registry`. */
   records: Map<string, DediRecord[]>;
   /** State of all its registries. */
   state: string;
   pageSize: number;
-  /** Queries have details, too. */
+  /** Queries also return details. */
   withDetails: boolean;
-  /** Queries have nothing but names. */
+  /** Queries return only names. */
   sparse: boolean;
-  /** Statuses that lookups of these names answer with. */
+  /** The error status for lookups of these names. */
   failing: Map<string, number>;
   stop(): Promise<void>;
 }
@@ -113,8 +113,8 @@ function refusal(status: number, message: string): Answer {
 }
 
 /**
- * Makes a DeDi server of our registry role, for a proxy before it: queries sum up, two records a page, and in a network, where the ids of keys
- * repeat, every record has a name of its own.
+ * Turns our registry role into a DeDi server, as a proxy in front of it: queries return summaries, two records per page. In a network, where ids of
+ * keys repeat, every record gets a unique name.
  */
 export function asDediServer(): Spoiler {
   const named = new Map<string, Body>();

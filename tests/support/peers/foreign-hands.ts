@@ -4,7 +4,7 @@ import type { SigningKey } from '../../../src/protocol/keys.ts';
 import type { ForgedKind, Hand } from '../hosted/forged-node.ts';
 import type { Body } from '../network/actor.ts';
 
-// How other implementations sign and write what they host, in code of its own: nothing here asks ours how it is done.
+// The ways in which other implementations sign and write hosted files, in separate code that uses none of ours.
 
 export interface Handwriting {
   /** The text that is signed. */
@@ -36,7 +36,7 @@ export function jcs(document: Body): string {
   return canonicalize(document) ?? '';
 }
 
-/** As Go's json.Marshal writes a map: names by their UTF-8 bytes, what HTML might read escaped, the sign of zero kept. */
+/** As Go's json.Marshal writes a map: names sorted by UTF-8 bytes, HTML characters escaped, the sign of zero kept. */
 export function goJson(value: unknown): string {
   if (Object.is(value, -0)) return '-0';
   if (Array.isArray(value)) return `[${value.map(goJson).join()}]`;

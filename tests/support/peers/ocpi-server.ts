@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-// An operator's OCPI endpoint, after the paging, errors and versions of OCPI 2.2.1 and 2.3.0: objects in the order of their last update, `date_from`, `limit`
-// and `offset`, `Link`, `X-Total-Count` and `X-Limit`. A test changes the objects while they are read, and has it fail.
+// An operator's OCPI endpoint with the paging, errors and versions of OCPI 2.2.1 and 2.3.0: objects in the order of their last update, `date_from`,
+// `limit` and `offset`, `Link`, `X-Total-Count` and `X-Limit`. A test can change the objects while they are read, and make requests fail.
 
 export interface OcpiObject {
   id: string;
@@ -83,7 +83,7 @@ export async function startOcpiServer({
   return scene;
 }
 
-/** A location with one EVSE for each status, each with one connector. */
+/** A location with one EVSE per status, each with one connector. */
 export function ocpiLocation(
   id: string,
   {
@@ -124,7 +124,7 @@ export function ocpiLocation(
           max_voltage: 920,
           max_amperage: 200,
           max_electric_power: 150_000,
-          // As some operators send it where they have no tariff.
+          // Some operators send null if they have no tariff.
           tariff_ids: tariff === undefined ? null : [tariff],
           last_updated: updated,
         },

@@ -3,11 +3,11 @@ import { gunzipSync } from 'node:zlib';
 import type { Body } from '../network/actor.ts';
 import { goJson, sha256 } from './foreign-hands.ts';
 
-// Reads a published index as a crawler of a Beckn-ONIX node does, in code of its own: it takes object signatures over the text that Go's encoder
-// writes and over nothing else, `sha-256:` digests, and it looks for isActive in the catalog, never in the entry. It throws at the first
-// thing that it would drop.
+// Reads a published index like a crawler of a Beckn-ONIX node, in separate code: it accepts only object signatures over the text that Go's encoder
+// writes and `sha-256:` digests, and looks for isActive in the catalog, never in the entry. It throws at the first thing that such a crawler would
+// drop.
 
-/** Its copies of the catalogs that are not retired, by their id. */
+/** Its copies of the catalogs that are not retired, by id. */
 export async function crawlAsOnix(indexUrl: string, publicKey: KeyObject): Promise<Map<string, OnixCopy>> {
   const index = verified(await fetchJson(indexUrl), publicKey);
   const copies = new Map<string, OnixCopy>();
@@ -43,7 +43,7 @@ async function readCatalog({ baseline, changes }: Body, publicKey: KeyObject): P
   };
 }
 
-/** The document that was signed. */
+/** The signed document, if its signature is valid. */
 export function verified(document: Body, publicKey: KeyObject): Body {
   const { signature, ...content } = document;
   const value = Buffer.from(String(signature?.value), 'base64');

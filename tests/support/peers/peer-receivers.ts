@@ -4,17 +4,17 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import type { Body } from '../network/actor.ts';
 
-// Receivers of callbacks in the shapes of deployed peers. They verify really, with code of their own: what they share with ours is the wire.
+// Receivers of callbacks that behave like deployed peers. They verify signatures in separate code: they share only the wire format with ours.
 
-/** How a peer verifies a callback: against which text, or undefined where it refuses without one. */
+/** The text that a peer verifies a callback against; undefined if it refuses the callback. */
 export type PeerShape = (callback: PeerCallback, sent: SentByPeer) => string | undefined;
 
-/** Knows no callback chain: whatever the attribute `headers` says, it verifies three lines. */
+/** Ignores callback chains: it always verifies three lines, whatever the attribute `headers` says. */
 export const threeLinesOnly: PeerShape = (callback) => threeLines(callback);
 
 /**
- * Chains the whole Authorization value. It looks for the request under the action without a leading `on_`, and so never finds the one that
- * `catalog/on_publish` answers.
+ * Chains the whole Authorization value. It looks for the request under the action without a leading `on_`, so it never finds the request of
+ * `catalog/on_publish`.
  */
 export const wholeHeaderChained: PeerShape = (callback, sent) => {
   if (!callback.headers.endsWith('request-signature')) return threeLines(callback);
@@ -22,7 +22,7 @@ export const wholeHeaderChained: PeerShape = (callback, sent) => {
   return request && `${threeLines(callback)}\nrequest-signature: ${request}`;
 };
 
-/** Demands the chain, as a node of ours does with REQUIRE_CALLBACK_CHAIN. */
+/** Requires the chain, like our nodes with REQUIRE_CALLBACK_CHAIN. */
 export const chainDemanded: PeerShape = (callback, sent) => {
   if (!callback.headers.endsWith('request-signature')) return undefined;
   const request = sent(callback.action.replace('on_', ''), callback.messageId);
@@ -30,7 +30,7 @@ export const chainDemanded: PeerShape = (callback, sent) => {
   return signature && `${threeLines(callback)}\nrequest-signature: ${signature}`;
 };
 
-/** The key is not in the registry that it asks: no signature verifies. */
+/** The key is not in its registry: no signature verifies. */
 export const keyUnknown: PeerShape = () => undefined;
 
 export interface Peer {
@@ -38,7 +38,7 @@ export interface Peer {
   shape: PeerShape;
   /** Refuses verified messages that do not match its schemas. */
   refuse?: PeerRefusal;
-  /** Every callback that came, accepted or not. */
+  /** Every received callback, accepted or not. */
   attempts: PeerAttempt[];
   /** Keeps the Authorization value of a request that it sent. */
   keep(action: string, messageId: string, authorization: string): void;

@@ -1,8 +1,8 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { loadAjv } from '../../../src/protocol/ajv.ts';
 
-// The schemas of deployed peers (Beckn-ONIX), in the shape of the public text of Beckn 2.0: Catalog and the objects that its
-// parts share are closed, Resource and Offer are open, and dates are date-times. Written by hand, and not from our own schemas.
+// The schemas of deployed peers (Beckn-ONIX), shaped like the public text of Beckn 2.0: Catalog and the objects that its parts share are closed,
+// Resource and Offer are open, and dates are date-times. Written by hand, not derived from our schemas.
 
 const text = { type: 'string' };
 const uri = { type: 'string', format: 'uri' };
@@ -71,7 +71,7 @@ const messages: Record<string, object> = {
 
 export interface PeerFault {
   code: string;
-  /** Names and indexes from the body on. */
+  /** Names and indexes, starting at the body. */
   at: string[];
 }
 

@@ -16,7 +16,7 @@ import type { ParticipantRecord } from '../../../src/protocol/registry-record.ts
 import { findSignatureText, signRequest } from '../../../src/protocol/request-signature.ts';
 import type { Body } from '../network/actor.ts';
 
-// Services in the shapes of deployed peers, and of attackers, for a client to ask: at one address, with whatever signatures a test says.
+// Services that behave like deployed peers, or attackers, for a client to call: at one address, with the signatures that a test sets.
 
 export const registryName = 'subscribers.beckn.one';
 
@@ -29,7 +29,7 @@ export interface Participant {
   record: ParticipantRecord;
 }
 
-/** Who is registered, with which address. */
+/** Who is registered, and at which address. */
 export function createDirectory(): {
   registry: Registry;
   register(name: string, url?: string): Participant;
@@ -68,17 +68,17 @@ export interface PeerRequest {
   headers: IncomingHttpHeaders;
   authorization: string;
   raw: Buffer;
-  /** Undefined of a GET and a DELETE. */
+  /** Undefined for GET and DELETE. */
   body: Body;
 }
 
 export interface PeerAnswer {
   status?: number;
   body: object;
-  /** Whose signature the header `Signature` has; without one, it is missing, as in the answers of most deployed peers. */
+  /** The signer of the header `Signature`; without one, the header is missing, as in the answers of most deployed peers. */
   signedBy?: Participant;
   headers?: Record<string, string>;
-  /** Called when the answer is sent. */
+  /** Called when the answer was sent. */
   afterwards?(): Promise<unknown>;
 }
 
@@ -121,10 +121,7 @@ export function ackOf({ body }: PeerRequest): object {
   return { message: { status: 'ACK', messageId: body.context.messageId } };
 }
 
-/**
- * The answer of Beckn-ONIX to a member that its schema does not name: the path is that of the object, once for each such member, and the
- * message is that of its validator.
- */
+/** Beckn-ONIX's answer to members that its schema does not name: the path of the object, once per unknown member, and the text of its validator. */
 export function onixRefusal(members: readonly string[]): PeerAnswer {
   const error = {
     code: 'SCH_FIELD_NOT_ALLOWED',
@@ -142,7 +139,7 @@ export interface CallbackShape {
   headers?: Record<string, string>;
 }
 
-/** Sends the callback to a request, as whoever it is told to; returns the status of the answer. */
+/** Sends the callback to a request as the given participant; returns the status of the answer. */
 export async function callBack(
   { authorization, raw, body }: PeerRequest,
   as: Participant,

@@ -1,20 +1,20 @@
 import { type OcpiObject, type OcpiServer, ocpiLocation, ocpiTariff } from './ocpi-server.ts';
 
-// A charging operator as its OCPI endpoint shows it: statuses and tariffs change, stations and EVSEs come and go, the endpoint fails, and objects move between
-// pages while these are read. Everything follows from a seed. A tick is a round of a sync.
+// A charging operator as seen through its OCPI endpoint: statuses and tariffs change, stations and EVSEs come and go, the endpoint fails, and objects
+// move between pages while these are read. Everything follows from a seed. A tick is a round of a sync.
 
 export interface SimulatedOperator {
   /** Everything that may change in a round, once. */
   tick(): void;
-  /** Each charger with its status and its price, as a consumer should find it. */
+  /** Each charger with the status and price that a consumer should find. */
   chargers(): string[];
 }
 
 const statuses = ['AVAILABLE', 'CHARGING', 'BLOCKED', 'OUTOFORDER', 'RESERVED'];
 const tariffIds = ['T1', 'T2', 'T3', 'T4'];
-/** How far the operator's clock goes in a tick. */
+/** How far a tick moves the operator's clock. */
 const tickMs = 15_000;
-/** With at most this many stations, every request may fail. */
+/** Up to this many stations, every request may fail. */
 const usualStations = 2_000;
 /** Share of all stations that change in a tick. */
 const shareOfChanges = 0.01;
@@ -35,7 +35,7 @@ export function simulateOperator(server: OcpiServer, stations: number, seed: num
     const options = { statuses: ['AVAILABLE', 'AVAILABLE'], tariff: pick(tariffIds), updated: updated() };
     server.locations.push(ocpiLocation(id, { ...options, ...place }));
   }
-  /** In the order of their last update, as OCPI servers have them: it moves to the last page. */
+  /** In the order of their last update, like OCPI servers: the location moves to the last page. */
   function touch(location: OcpiObject): void {
     location.last_updated = updated();
     server.locations.push(...server.locations.splice(server.locations.indexOf(location), 1));
@@ -56,9 +56,9 @@ export function simulateOperator(server: OcpiServer, stations: number, seed: num
   server.tariffs = tariffIds.map((id) => ocpiTariff(id, 0.5, updated()));
   for (let count = 0; count < stations; count += 1) add();
 
-  // A reading of more stations has more pages: if each of them failed as often, hardly any reading would succeed.
+  // Reads of more stations have more pages: if each page failed as often, hardly any read would succeed.
   const shareOfRequests = Math.min(1, usualStations / stations);
-  /** Failures that pass at once, failures of a whole round, and changes between two pages. */
+  /** Short failures, failures of a whole round, and changes between two pages. */
   server.interfere = (request, response) => {
     const isLaterPage = /offset=[1-9]/.test(request.url ?? '');
     const chance = random() / shareOfRequests;

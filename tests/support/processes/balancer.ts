@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { connect, createServer, type Socket } from 'node:net';
 import { takeTime } from '../time.ts';
 
-// A load balancer in front of the processes of a role: a new connection goes to the next of them that takes it, and waits while none does.
+// A load balancer in front of the processes of a role: a new connection goes to the next process that accepts it, and waits while none does.
 
 export interface Balancer {
   url: string;

@@ -3,20 +3,20 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect } from 'vitest';
 import { takeTime } from '../time.ts';
 
-// The cost of some work on the main thread of this process, in its processor time: a machine that is busy with others delays everything, and that says
-// nothing about us. `npm run test:blocked` sets LONGEST_BLOCK_MS: then the delay of the event loop counts, against that many milliseconds.
+// The cost of some work on the main thread of this process, in processor time: delays on a busy machine say nothing about us. With LONGEST_BLOCK_MS
+// (set by `npm run test:blocked`), the delay of the event loop counts instead, limited to that many milliseconds.
 
 const everyMs = 5;
 const longestAllowedMs = Number(process.env.LONGEST_BLOCK_MS ?? 0);
 export const rounds = longestAllowedMs > 0 ? 5 : 3;
 
-/** The measurements, round by round, in a thread and in place. */
+/** The measurements per round, in a worker thread and in place. */
 export function expectNobodyHeldUp(asideMs: readonly number[], inPlaceMs: readonly number[]): void {
   expect(median(asideMs)).toBeLessThan(longestAllowedMs > 0 ? longestAllowedMs : median(inPlaceMs) / 2);
 }
 
 export interface MainThreadCost {
-  /** The most between two rounds of the event loop: how long it was blocked. */
+  /** The longest time between two turns of the event loop: how long it was blocked. */
   longestMs: number;
   allMs: number;
 }
@@ -40,11 +40,11 @@ export async function mainThreadCost(work: () => Promise<unknown>): Promise<Main
   return { longestMs: longestNs / 1e6, allMs: (before - began) / 1e6 };
 }
 
-/** Where the system does not tell what a thread has computed, this has to do. */
+/** The fallback where the system does not report the processor time of a thread. */
 async function delayOf(work: () => Promise<unknown>): Promise<MainThreadCost> {
   const monitor = monitorEventLoopDelay({ resolution: everyMs });
   monitor.enable();
-  // The monitor measures from one of its ticks to the next: one before the work, and one after it.
+  // The monitor measures between its ticks, so it needs one before the work and one after it.
   await takeTime(everyMs * 4);
   await work();
   await takeTime(everyMs * 4);
@@ -53,7 +53,7 @@ async function delayOf(work: () => Promise<unknown>): Promise<MainThreadCost> {
   return { longestMs, allMs: longestMs };
 }
 
-/** By the main thread, since it was started. */
+/** The processor time of the main thread since its start. */
 function computedNs(): number {
   try {
     return Number(readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ')[0]);

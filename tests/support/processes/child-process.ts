@@ -1,6 +1,6 @@
 import type { ChildProcess } from 'node:child_process';
 
-/** A test that runs out of time never gets to its own end: what it started must not outlive the process that runs the tests. */
+/** Ends a child with this process: a test that times out never reaches its own clean-up. */
 export function endWithUs(child: ChildProcess): void {
   const kill = () => child.kill('SIGKILL');
   process.once('exit', kill);

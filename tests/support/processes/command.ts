@@ -19,11 +19,12 @@ export async function runCommand(
   args: readonly string[],
   env: Readonly<Record<string, string>>,
   stdin = '',
-  /** The answer of the person at the terminal; without it there is no terminal. */
+  /** The answer of the user at the terminal; undefined: there is no terminal. */
   confirms?: boolean,
 ): Promise<CommandRun> {
   const run: CommandRun = { exitCode: 0, out: '', notes: '' };
   const context: CommandContext = {
+    json: false,
     config: (overrides = {}) => readConfig({ ...env, ...overrides }),
     isSet: (name) => (env[name] ?? '') !== '',
     givenSettings: () => ({ environment: Object.keys(env), file: [] }),
@@ -47,21 +48,22 @@ export async function runCommand(
     .exitOverride()
     .configureOutput({ writeOut: context.print, writeErr: context.note });
   register(program, context);
-  offerJson(program);
+  offerJson(program, context);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
     run.exitCode = 1;
-    // Commander has told its own already.
+    // Commander has already printed its own errors.
     if (error instanceof CommandError) context.note(error.message);
     else if (!(error instanceof Error && 'exitCode' in error)) throw error;
   }
   return run;
 }
 
-/** For what prints nothing and reads no settings. */
+/** For commands that print nothing and read no settings. */
 export function silentContext(): CommandContext {
   return {
+    json: false,
     config: () => readConfig({}),
     isSet: () => false,
     givenSettings: () => ({ environment: [], file: [] }),

@@ -3,7 +3,7 @@ import { writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 
-/** Compiles a program that uses the client package, as strictly as TypeScript can. The declarations of all packages take 5 s more. */
+/** Compiles a program that uses the client package in TypeScript's strictest mode. Checking the declarations of all packages takes 5 s more. */
 export async function compileStrictly(
   directory: string,
   file: string,

@@ -3,23 +3,23 @@ import { join } from 'node:path';
 import { patienceMs } from '../patience.ts';
 import { freePorts, makeDataDir, type UpProcess } from './up-process.ts';
 
-/** Facts known to the person who has started Signpost on this machine. */
+/** What the person who started Signpost on this machine knows. */
 export interface StartedConsole {
   /** The page of the console. */
   url: string;
   dataDir: string;
   settings: Record<string, string>;
-  /** The operator token, as the first start has made it. */
+  /** The operator token, made by the first start. */
   token: string;
 }
 
-/** Every role in a process of its own, on free ports and an empty DATA_DIR. */
+/** Every role in a separate process, on free ports with an empty DATA_DIR. */
 export async function startConsoleProcess(
   start: (dataDir: string, settings: Record<string, string>) => UpProcess,
   chosen: Record<string, string> = {},
 ): Promise<{ started: StartedConsole; close(): Promise<void> }> {
   const { dataDir, remove } = await makeDataDir();
-  // As in a start without settings, /docs is at the roles themselves.
+  // As in a start without settings, the roles themselves serve /docs.
   const settings: Record<string, string> = { ...(await freePorts()), OPERATIONS_PORT: '', ...chosen };
   const signpost = start(dataDir, settings);
   const close = async () => {

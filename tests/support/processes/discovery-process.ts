@@ -6,7 +6,7 @@ import { freePort } from '../free-port.ts';
 import { defaultNetwork, type TestNetwork } from '../network/network.ts';
 import { type ServiceProcess, startServiceProcess } from './service-process.ts';
 
-/** Registers a discovery service; returns how its process is started, each time at the same address. */
+/** Registers a discovery service; returns a function that starts its process, always at the same address. */
 export async function prepareDiscovery(
   { config, database, databaseUrl }: TestNetwork,
   settings: Record<string, string>,

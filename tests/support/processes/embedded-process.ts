@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 
 export const builtFiles = fileURLToPath(new URL('../../../dist', import.meta.url));
 
-/** A process of its own that uses the embedded database of a data directory, as our roles do. */
+/** A separate process that uses the embedded database of a data directory, like our roles. */
 export interface EmbeddedProcess {
   url: string;
   /** Its log so far. */
@@ -17,16 +17,16 @@ export interface EmbeddedProcess {
   kill(): Promise<void>;
 }
 
-/** These tests kill processes, not machines: no need to wait for the disk. */
+/** These tests kill processes, not machines, so do not wait for the disk. */
 const settings = { fsync: 'off', full_page_writes: 'off' };
 
 export async function startEmbeddedProcess(options: {
   dataDir: string;
   user?: { uid: number; gid: number };
-  /** The built files to run, in case of another checkout. */
+  /** The built files to run, for another checkout. */
   dist?: string;
   openDirectories?: readonly string[];
-  /** A statement that it has under way. */
+  /** A statement that it is running. */
   statement?: string;
 }): Promise<EmbeddedProcess> {
   const { dataDir, user, dist = builtFiles, openDirectories, statement } = options;
@@ -83,7 +83,7 @@ function startStatement(dist: string, statement: string): string {
   `;
 }
 
-/** The remembered cluster, and the process id of its server; undefined when it does not run. */
+/** The recorded cluster and the process id of its server; undefined if it is not running. */
 export async function readCluster(dataDir: string) {
   const home = join(dataDir, 'postgres');
   const cluster: { dataDirectory: string; port: number; password: string } = JSON.parse(

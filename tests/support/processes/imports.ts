@@ -10,7 +10,7 @@ import { checkPublishMessage, PublishMessage } from '../../../src/protocol/publi
 import { findFaults } from '../../../src/protocol/validate.ts';
 import { runCommand } from './command.ts';
 
-// `signpost import`, in a directory of each test's own.
+// `signpost import`, with a new directory for each test.
 
 export function useImports() {
   let directory: string;
@@ -26,7 +26,7 @@ export function useImports() {
     return path(name);
   }
 
-  /** Imports; every body that comes out must be one that a publish takes as it is, typed attributes included. */
+  /** Imports; every output must be a valid publish body, typed attributes included. */
   async function run(args: string[], stdin = '') {
     const result = await runCommand(
       registerImportCommand,

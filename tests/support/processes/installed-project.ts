@@ -4,8 +4,7 @@ import { join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { freePorts, makeDataDir } from './up-process.ts';
 
-// The packages as somebody installs them, in an empty folder: packed and installed by npm. Their dependencies are links to those that are installed
-// here, so that no registry is asked.
+// The packages installed by npm in an empty folder, as users install them. Their dependencies are links to the ones installed here, so no registry is needed.
 
 const run = promisify(execFile);
 
@@ -14,9 +13,9 @@ export interface InstalledProject {
   tarballs: string[];
   /** The installed package. */
   installed: string;
-  /** Ports, and whatever else commands and roles are started with. */
+  /** Ports, and other settings for commands and roles. */
   settings: Record<string, string>;
-  /** Runs a line of a shell in the folder, and returns what it prints. */
+  /** Runs a shell command in the folder and returns its output. */
   type(line: string, settings?: Record<string, string>): Promise<string>;
   remove(): Promise<void>;
 }
@@ -25,7 +24,7 @@ export async function installPackages(): Promise<InstalledProject> {
   const { dataDir, remove } = await makeDataDir();
   const directory = join(await realpath(dataDir), 'my project');
   await mkdir(directory);
-  // PostgreSQL runs as another user where we are root, who must be able to get to its files.
+  // As root, PostgreSQL runs as another user, which needs access to its files.
   await mkdir(join(directory, '.signpost'));
   await chmod(join(directory, '.signpost'), 0o755);
   const settings = { ...(await freePorts()), LOG_LEVEL: 'warn', npm_config_offline: 'true' };
@@ -33,7 +32,7 @@ export async function installPackages(): Promise<InstalledProject> {
     const env = { PATH: process.env.PATH, HOME: process.env.HOME, ...settings, ...more };
     return (await run('sh', ['-c', line], { cwd: directory, env })).stdout;
   };
-  // Built already, as for all tests; prepack would build, and install, in the midst of them.
+  // Already built, like for all tests; prepack would build, and install, during the run.
   const packing = ['pack', '--ignore-scripts', '--include-workspace-root', '--workspaces'];
   await run('npm', [...packing, '--pack-destination', directory]);
   const packed = (await readdir(directory)).filter((name) => name.endsWith('.tgz'));
@@ -48,7 +47,7 @@ export async function installPackages(): Promise<InstalledProject> {
   return { directory, tarballs, installed, settings, type, remove };
 }
 
-/** Each dependency of a package as a link to the installed one. */
+/** Links each dependency of a package to the installed one. */
 async function linkDependencies(file: string): Promise<Record<string, string>> {
   const { dependencies, optionalDependencies } = JSON.parse(await readFile(file, 'utf8'));
   return Object.fromEntries(

@@ -7,7 +7,7 @@ export function load(url, context, next) {
   return next(url, context);
 }
 
-/** The pipe may be full for a moment: its reader is busy. */
+/** Retries while the pipe is full: its reader may be busy. */
 function tell(line) {
   for (;;) {
     try {

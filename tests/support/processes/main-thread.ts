@@ -3,18 +3,18 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 
 export interface Watched<T> {
   result: T;
-  /** The longest time that the event loop stood still for one piece of work. */
+  /** The longest time that one piece of work blocked the event loop. */
   blockedMs: number;
-  /** How long the main thread worked, at most as long as it took. */
+  /** How long the main thread worked: at most the elapsed time. */
   processorMs: number;
-  /** By how much the process has grown. */
+  /** The growth of the process. */
   grownBytes: number;
   tookMs: number;
 }
 
 /**
- * Runs something and watches the main thread meanwhile. Where the system tells how long a thread was on a processor (Linux), that is what counts:
- * on a busy machine the clock goes on while nobody lets the thread work.
+ * Runs something and watches the main thread. If the system reports the processor time of a thread (Linux), that is what counts: on a busy machine,
+ * the clock also runs while the thread waits for a processor.
  */
 export async function watchMainThread<T>(work: () => Promise<T>): Promise<Watched<T>> {
   const before = process.memoryUsage.rss();
@@ -60,7 +60,7 @@ function startWatch(): { end(): Pick<Watched<unknown>, 'blockedMs' | 'processorM
   };
 }
 
-/** How long the main thread has been on a processor. */
+/** The processor time of the main thread. */
 function findProcessorMs(): number | undefined {
   try {
     const [nanoseconds] = readFileSync(`/proc/self/task/${process.pid}/schedstat`, 'utf8').split(' ');

@@ -5,7 +5,7 @@ import type { TestNetwork } from '../network/network.ts';
 import { commandLine } from './up-process.ts';
 
 // `signpost mcp` as an assistant starts it, over standard input and output, and a client of the official SDK, which checks every structured answer
-// against the schema that the tool announces.
+// against the tool's schema.
 
 export interface McpProcess {
   client: Client;
@@ -29,7 +29,7 @@ export async function startMcp(
   await client.connect(
     new StdioClientTransport({ ...command, env, stderr: 'ignore', cwd: settings.DATA_DIR }),
   );
-  // Only then the client knows the schemas of answers.
+  // Makes the client read the schemas of answers.
   await client.listTools();
   return {
     client,
@@ -48,7 +48,7 @@ export async function callTool(client: Client, name: string, args: object): Prom
   };
 }
 
-/** The settings by which a command takes part in a network of a test as its consumer. */
+/** The settings for a command to take part in a test's network as its consumer. */
 export function consumerSettings({ config, discoveryUrl }: TestNetwork): Record<string, string> {
   const { DATA_DIR, registryUrl } = config;
   return {

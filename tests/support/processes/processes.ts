@@ -4,17 +4,17 @@ import { type Database, openDatabase } from '../../../src/storage/database.ts';
 import { createTestDatabase, type TestDatabase } from '../database/database.ts';
 import { type SearchingProcess, withCaches } from '../search/index-reader.ts';
 
-/** A process that answers searches, as a test sees it. */
+/** A process that answers searches, watched by a test. */
 export interface WatchedReader {
-  /** How many of them it has sent. */
+  /** The number of statements that it has sent. */
   statements: number;
-  /** Called while the answer of a statement is on its way. */
+  /** Called while a statement waits for its answer. */
   meanwhile(): Promise<void>;
 }
 
 /**
- * Two processes on one database for the tests that follow, handed over before the first of them: one writes, the other remembers what it has read
- * of the index. `emptied` tables are so before each test.
+ * Two processes on one database for the tests that follow, passed before the first of them: one writes, the other caches what it has read of the
+ * index. Empties the `emptied` tables before each test.
  */
 export function useProcesses(
   take: (writer: Database, reader: SearchingProcess) => void,

@@ -4,9 +4,9 @@ import { createInterface } from 'node:readline';
 import { privateKeyFromSeed, type SigningKey } from '../../../src/protocol/keys.ts';
 import { endWithUs } from './child-process.ts';
 
-// A publisher in a process of its own, from the built files, which can be killed at any moment. It publishes without end.
+// A publisher in a separate process, from the built files, that can be killed at any moment. It publishes without end.
 
-/** Keys go to the process as text. */
+/** The process needs its key as text. */
 export const processSeed = 'AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=';
 export const processKey: SigningKey = {
   subscriberId: 'example.org',
@@ -15,27 +15,27 @@ export const processKey: SigningKey = {
 };
 
 export interface PublisherProcess {
-  /** The greatest number whose publish was answered. */
+  /** The highest number whose publish was answered. */
   acknowledged(): number;
   /** kill -9 */
   kill(): Promise<void>;
-  /** It stands still until it goes on. */
+  /** Stops the process until it is continued. */
   halt(): void;
   goOn(): void;
-  /** When it has published as often as it was told to. */
+  /** Resolves when it has published the requested number of times. */
   ended: Promise<void>;
 }
 
 export interface PublisherWork {
   directory: string;
   baseUrl: string;
-  /** Names the resources that it publishes: into `shared` by MERGE, and into a catalog of its own as a whole. */
+  /** Names the published resources: into `shared` by MERGE, and into a separate catalog as a whole. */
   name: string;
   first: number;
   count: number;
 }
 
-/** Resolves when the first publish is about to begin. */
+/** Resolves just before the first publish. */
 export async function startPublisherProcess(work: PublisherWork): Promise<PublisherProcess> {
   const child = spawn(process.execPath, ['--input-type=module', '-e', script(work)], {
     stdio: ['ignore', 'pipe', 'inherit'],

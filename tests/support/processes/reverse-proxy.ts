@@ -10,10 +10,10 @@ import { certificate, key } from '../network/tls-host.ts';
 import { until } from '../time.ts';
 import { endWithUs } from './child-process.ts';
 
-// nginx and Caddy as Debian has them, with the configuration of deploy/: names, certificates and ports alone are replaced.
+// nginx and Caddy as packaged by Debian, with the configuration of deploy/; only names, certificates and ports are replaced.
 
 export interface ReverseProxy {
-  /** The https addresses of what stands behind it. */
+  /** The https addresses of the services behind it. */
   catalog: Site;
   discovery: Site;
   stop(): Promise<void>;
@@ -24,7 +24,7 @@ interface Site {
   port: number;
 }
 
-/** The ports of what stands behind it. */
+/** The ports of the services behind it. */
 export interface Upstreams {
   catalog: number;
   discovery: number;
@@ -69,7 +69,7 @@ export async function startNginx(upstreams: Upstreams): Promise<ReverseProxy> {
 export async function startCaddy(upstreams: Upstreams): Promise<ReverseProxy> {
   const directory = mkdtempSync(join(tmpdir(), 'signpost-caddy-'));
   const [catalog, discovery, plainPort] = [await freePort(), await freePort(), await freePort()];
-  // Certificates of its own for localhost, and nothing of this machine is changed.
+  // Uses separate certificates for localhost, and changes nothing on this machine.
   const test = `{\n\thttp_port ${plainPort}\n\thttps_port ${catalog}\n\tadmin off\n\tskip_install_trust\n\tauto_https disable_redirects\n}\n`;
   writeFileSync(join(directory, 'Caddyfile'), test + readFileSync('deploy/caddy/Caddyfile', 'utf8'));
   const stop = await startProxy(
@@ -126,7 +126,7 @@ export interface Asked {
   body?: Buffer;
 }
 
-/** From 127.0.0.2, so that client and proxy have different addresses. Certificates are not what this is about. */
+/** From 127.0.0.2, so that client and proxy have different addresses. Certificates are not under test. */
 export function ask({ host, port }: Site, { path, method = 'GET', headers, body }: Asked) {
   return new Promise<{ status: number; headers: NodeJS.Dict<string | string[]>; body: Buffer }>(
     (resolve, reject) => {
@@ -151,7 +151,7 @@ export function ask({ host, port }: Site, { path, method = 'GET', headers, body 
   );
 }
 
-/** Debian has servers where only root looks. */
+/** Debian keeps servers in directories that are only in root's PATH. */
 export const searchPath = `${process.env.PATH}:/usr/sbin:/sbin`;
 
 export function hasCommand(name: string): boolean {

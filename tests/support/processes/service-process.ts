@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import type { TestNetwork } from '../network/network.ts';
 import { endWithUs } from './child-process.ts';
 
-// The service as it is run: `signpost serve` in a process of its own, from the built files, which can be killed at any moment.
+// The service as it is run: `signpost serve` in a separate process, from the built files, that can be killed at any moment.
 
 const ownCommandLine = fileURLToPath(new URL('../../../dist/cli/main.js', import.meta.url));
 
@@ -15,14 +15,14 @@ export interface ServiceProcess {
   log: string[];
   /** kill -9 */
   kill(): Promise<void>;
-  /** It stands still, as on a machine that hangs, until it goes on. */
+  /** Stops the process until it is continued, like a machine that hangs. */
   halt(): void;
   goOn(): void;
-  /** As a deployment would; throws unless it ends by itself and without an error. */
+  /** Stops it as a deployment would; throws unless it ends without force and without an error. */
   stop(): Promise<void>;
 }
 
-/** The catalog service of a network whose own process runs only the registry (ROLES=registry). */
+/** The catalog service of a network whose process runs only the registry (ROLES=registry). */
 export function startCatalogProcess(
   { config, databaseUrl }: TestNetwork,
   settings: Record<string, string> = {},
@@ -38,20 +38,20 @@ export function startCatalogProcess(
     RATE_LIMIT_PER_SECOND: '0',
     TIME_LIMIT_MS_PER_SECOND: '0',
     BYTE_LIMIT_PER_SECOND: '0',
-    // A busy machine is no reason to turn the tests away.
+    // The tests must not be refused because the machine is busy.
     OVERLOAD_EVENT_LOOP_MS: '60000',
     ...settings,
   });
 }
 
-/** Returns once the role is there. */
+/** Resolves once the role is ready. */
 export async function startServiceProcess(
   role: string,
   settings: Record<string, string>,
   commandLine = ownCommandLine,
 ): Promise<ServiceProcess> {
   const child = spawn(process.execPath, [commandLine, 'serve', '--roles', role], {
-    // Away from any .env file.
+    // So that no .env file is read.
     cwd: settings.DATA_DIR,
     env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', LOG_FORMAT: 'json', OPERATIONS_PORT: '0', ...settings },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -79,7 +79,7 @@ export async function startServiceProcess(
   };
 }
 
-/** It prints one line per role: the name and the address. */
+/** The process prints one line per role: its name and address. */
 async function addressOf(child: ChildProcess & { stdout: NodeJS.ReadableStream }): Promise<string> {
   const [line]: string[] = await once(createInterface(child.stdout), 'line');
   return line?.split(/\s+/)[1] ?? '';

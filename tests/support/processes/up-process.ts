@@ -10,35 +10,35 @@ import { until } from '../time.ts';
 import { endWithUs } from './child-process.ts';
 import { builtFiles } from './embedded-process.ts';
 
-// The command line as a person starts it, from the built files: `signpost up` and `signpost serve` in a process of their own.
+// The command line as users start it, from the built files: `signpost up` and `signpost serve` in a separate process.
 
 export const commandLine = join(builtFiles, 'cli', 'main.js');
 
 export interface UpProcess {
-  /** Everything that it printed so far. */
+  /** Everything that it has printed. */
   said(): string;
-  /** Waits until it prints this; returns everything that it printed. */
+  /** Waits until it prints this; returns everything that it has printed. */
   saying(text: string, timeoutMs?: number): Promise<string>;
   signal(signal: NodeJS.Signals): void;
   ended: Promise<{ code: number | null; signal: NodeJS.Signals | null }>;
 }
 
-/** A directory for its data, which is removed at the end. */
+/** A directory for its data. */
 export async function makeDataDir(): Promise<{ dataDir: string; remove(): Promise<void> }> {
   const dataDir = await mkdtemp(join(tmpdir(), 'signpost-up-'));
-  // Started by root, PostgreSQL runs as another user, who must be able to get there.
+  // When started by root, PostgreSQL runs as another user, which needs access.
   await chmod(dataDir, 0o755);
   return { dataDir, remove: () => rm(dataDir, { recursive: true, force: true }) };
 }
 
-/** A free port for each setting that names one. */
+/** A free port for each port setting. */
 export async function freePorts(): Promise<Record<string, string>> {
   const names = Object.keys(allSettings).filter((name) => name.endsWith('_PORT'));
   const ports = await Promise.all(names.map(freePort));
   return Object.fromEntries(names.map((name, index) => [name, `${ports[index]}`]));
 }
 
-/** Everything in one process, with a database of its own. */
+/** Everything in one process, with a new database. */
 export function startUp(
   dataDir: string,
   settings: Record<string, string>,
@@ -48,15 +48,15 @@ export function startUp(
 }
 
 interface StartPlace {
-  /** The command line to start, in case of another than the built one. */
+  /** The command line to start, if not the built one. */
   command?: string;
-  /** Away from any .env file. */
+  /** By default a directory without an .env file. */
   cwd?: string;
-  /** On a terminal, which the program `script` makes. */
+  /** On a terminal, made by the program `script`. */
   onTerminal?: boolean;
 }
 
-/** Any command that stays until it is told to stop. */
+/** Any command that runs until it is stopped. */
 export function startCommand(
   args: readonly string[],
   dataDir: string,
@@ -74,7 +74,7 @@ export function startCommand(
   return watch(child, (signal) => child.kill(signal));
 }
 
-/** `npm start`, as the README has it. npm and its shell do not pass signals on, so all processes of the group get them. */
+/** `npm start`, as in the README. npm and its shell do not pass signals on, so the whole process group gets them. */
 export function startByNpm(dataDir: string, settings: Record<string, string>): UpProcess {
   const child = spawn('npm', ['start'], {
     env: { PATH: process.env.PATH, DATA_DIR: dataDir, ...settings },

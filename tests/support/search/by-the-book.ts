@@ -24,16 +24,16 @@ import { compactLists } from './compact-lists.ts';
 import { answerByTheBook, findByTheBook, type KnownCatalog, type Question } from './discover-oracle.ts';
 import { feedSearch } from './open-search.ts';
 
-/** Compares the index with a plain evaluation of every document, for some generated indexes and questions to each. Returns how often each step was taken. */
+/** Compares the index with a plain evaluation of every document, for some generated indexes and questions. Returns how often each step was taken. */
 export async function holdAgainstTheBook(runs: {
   indexes: number;
   questions: number;
   seed?: number;
-  /** Each index comes about by changes, and its lists are compacted meanwhile. */
+  /** Builds each index by changes, and compacts its lists meanwhile. */
   byChanges?: boolean;
-  /** Settings of the processes that answer, each of them every question; by default one with the usual settings. */
+  /** Settings of the processes that answer; each answers every question. By default one process with the usual settings. */
   settings?: readonly Record<string, string>[];
-  /** Instead of settings: the caches that each process uses. */
+  /** The caches that each process uses, instead of settings. */
   usedCaches?: readonly SearchContext['usedCaches'][];
 }): Promise<Map<string, number>> {
   const testDatabase = await createTestDatabase();
@@ -54,7 +54,7 @@ export async function holdAgainstTheBook(runs: {
     }),
   );
   const isFed = ({ asked }: (typeof services)[number]) => asked.settings.SEARCH_INDEX === 'opensearch';
-  // Lists that nobody uses would be retired.
+  // Lists without users would be retired.
   const using = await Promise.all(
     services.filter((each) => !isFed(each)).map(({ service }) => service.announce({ logger })),
   );
@@ -105,7 +105,7 @@ export async function fill(
     `select string_agg(schemaname || '.' || tablename, ', ') as tables from pg_tables
      where schemaname in ('discovery', 'index_1') and tablename not in ('feed', 'generation', 'external_index', 'index_process')`,
   );
-  // Who feeds OpenSearch may read the same tables: one of the two is then repeated.
+  // The feeder of OpenSearch may read the same tables: on a deadlock, one of the two is repeated.
   await database.transaction((tx) => tx.query(`truncate ${rows[0]?.tables} restart identity cascade`));
   await apply(database, index);
 }
@@ -118,7 +118,7 @@ export async function apply(database: Database, catalogs: readonly KnownCatalog[
   await database.transaction((tx) => writeIndex(tx, arbitraryNow, ({ apply }) => apply(incoming)));
 }
 
-/** Catalog by catalog, each with what others say first; in between and afterwards lists are compacted. */
+/** Applies catalog by catalog, each first with content of the next one; compacts lists in between and afterwards. */
 export async function applyByChanges(database: Database, index: readonly KnownCatalog[]): Promise<void> {
   for (const [position, known] of index.entries()) {
     const { resources, offers, id } = known.catalog;
@@ -133,7 +133,7 @@ export async function applyByChanges(database: Database, index: readonly KnownCa
   await Promise.all([...index.map((known) => apply(database, [known])), compactLists(database)]);
 }
 
-/** Each with the content of the next one, and one more, which will go. */
+/** Each document with the content of the next one, and an additional one, which will go. */
 function swapped<T extends { id: string }>(documents: readonly T[]): T[] {
   const [first] = documents;
   return [
@@ -169,13 +169,13 @@ export async function compare(
   const show = shown ?? ((catalogs: Catalog[]) => catalogs.map(comparable));
   expect(show(JSON.parse(answer.catalogs)), context).toEqual(show(expected.catalogs));
   expect(answer.pagination, context).toEqual(expected.pagination);
-  // Where only a part of the index is known, ranks are others.
+  // If only a part of the index is known, ranks differ.
   if (shown === undefined)
     expect(answer.ranking.map(comparableRank), context).toEqual(expected.ranking.map(comparableRank));
   return trace.steps;
 }
 
-/** Distances are measured on texts that were parsed, and in threads: equal up to a millimetre. */
+/** Distances are measured on parsed texts and in threads: equal up to a millimetre. */
 function comparableRank({ distanceMeters, ...ranked }: RankedResource): object {
   return {
     ...ranked,
@@ -183,7 +183,7 @@ function comparableRank({ distanceMeters, ...ranked }: RankedResource): object {
   };
 }
 
-/** The order of offers says nothing. */
+/** The order of offers does not matter. */
 export function comparable({ offers = [], ...catalog }: Catalog): object {
   return { ...catalog, offers: [...offers].sort((a, b) => (a.id < b.id ? -1 : 1)) };
 }

@@ -2,7 +2,7 @@ import { beginning, compactFrom } from '../../../src/search/lists/compact.ts';
 import type { RunKey } from '../../../src/search/lists/runs.ts';
 import type { Database } from '../../../src/storage/database.ts';
 
-/** Merges small runs of all lists, as the compactor does; returns how many runs there are fewer now. */
+/** Merges small runs of all lists like the compactor; returns by how many the runs were reduced. */
 export async function compactLists(database: Database): Promise<number> {
   let saved = 0;
   for (let from: RunKey | undefined = beginning; from; ) {

@@ -5,16 +5,16 @@ import { createSearch } from '../../../src/search/port.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import { createThreadPool } from '../../../src/thread-pool.ts';
 
-// Searches as a process of the discovery service makes them, and what they ask PostgreSQL for: unlike their times, that is the same on every machine.
+// Searches like a process of the discovery service, with the load that they put on PostgreSQL: unlike times, that is the same on every machine.
 
 export interface Asked {
   statements: number;
-  /** In what PostgreSQL answered. */
+  /** In PostgreSQL's answers. */
   characters: number;
 }
 
 export interface CountedSearches {
-  /** Makes all of these searches, one after the other; the ids of what each finds. */
+  /** Makes all of these searches, one after another; returns the ids that each finds. */
   find(messages: readonly object[]): Promise<{ found: string[][]; asked: Asked }>;
   close(): Promise<void>;
 }

@@ -27,18 +27,19 @@ import { boundsOf } from '../../../src/rules/time-period.ts';
 import { addressedGeometries } from '../values/addressed-geometries.ts';
 import { findRank, textQuery, type Vocabulary, vocabularyOf } from './plain-text-search.ts';
 
-// The right answer of discover, found without any index: every part of an intent is checked on every document. A catalog is searched by itself, with its own valid offers; those of
-// others are attached to what was found. Catalogs, and the resources in each, stand in the order in which they are given.
+// The correct answer of discover, computed without an index: every part of an intent is checked on every document. Each catalog is searched
+// separately, with its own valid offers; offers of other catalogs are attached to the results. Catalogs, and the resources in each, are in the given
+// order.
 
 export interface KnownCatalog {
   /** Identity of the node that published it. */
   owner: string;
-  /** None means every network. */
+  /** Empty: every network. */
   networkIds: readonly string[];
   type: CatalogType;
   /** As assembled. */
   catalog: Catalog;
-  /** False for what is withdrawn, retired, or hidden by another copy. */
+  /** False if it is withdrawn, retired, or hidden by another copy. */
   served?: boolean;
 }
 
@@ -50,7 +51,7 @@ export interface Question extends SearchScope {
 }
 
 export interface Yardsticks {
-  /** The result of a spatial constraint on a stored geometry, with the distance if it asks for one. */
+  /** The result of a spatial constraint on a stored geometry, with the distance if the constraint needs one. */
   measure: (constraint: SpatialConstraint) => (stored: Geometry) => { holds: boolean; distance?: number };
   /** By default that of the given catalogs. */
   vocabulary?: Vocabulary;
@@ -65,7 +66,7 @@ export interface Found extends Standing {
   position: readonly [catalog: number, resource: number];
 }
 
-/** All that matches, in order. */
+/** All matches, in order. */
 export function findByTheBook(
   index: readonly KnownCatalog[],
   question: Question,
@@ -172,13 +173,13 @@ function findStanding(
     });
     if (!isThere) return undefined;
     const distances = results.flatMap((result) => result.distance ?? []);
-    // The first of several radiuses determines the order.
+    // The first of several distance constraints determines the order.
     if (distances.length > 0) distance ??= Math.min(...distances);
   }
   return { ...rank, ...(distance !== undefined && { distance }) };
 }
 
-/** The page of it that a request gets. */
+/** The page that a request gets. */
 export function answerByTheBook(
   found: readonly Found[],
   { limit, offset }: Question,

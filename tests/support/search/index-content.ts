@@ -2,7 +2,7 @@ import { describeList } from '../../../src/search/lists/list-numbers.ts';
 import { entriesOf, type StoredRun, unshare } from '../../../src/search/lists/runs.ts';
 import type { Database } from '../../../src/storage/database.ts';
 
-/** Everything that a generation of the index has of each document, as lines in order: words by themselves, as their numbers say nothing. */
+/** Everything that a generation of the index stores about each document, as sorted lines: with words as text, because their numbers mean nothing. */
 export async function readIndexContent(database: Database, index = 'index_1'): Promise<string[]> {
   const words = await database.query<{ id: number; word: string }>(`select id, word from ${index}.word`);
   const wordOf = new Map(words.rows.map(({ id, word }) => [`${id}`, word]));

@@ -11,7 +11,7 @@ import {
 
 const newest = newestOf(indexFormats);
 
-/** Words lose their plural, so that other words are indexed and asked for; facts have other hashes, numbers other lists, words other typing keys. */
+/** Words lose their plural, so that other words are indexed and queried; facts have other hashes, numbers other lists, words other typing keys. */
 export const laterFormat: IndexFormat = {
   version: newest.version + 1,
   tokenizer: {
@@ -46,7 +46,7 @@ export const laterFormat: IndexFormat = {
 
 export const laterFormats: IndexFormats = [...indexFormats, laterFormat];
 
-/** A later version in which the words of resources count half as much, and nothing else has changed. */
+/** A later version that differs only in that words of resources count half as much. */
 export const otherWeights: IndexFormats = [
   ...indexFormats,
   {

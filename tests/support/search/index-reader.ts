@@ -1,7 +1,7 @@
 import { createCaches, type IndexReader } from '../../../src/search/cache/caches.ts';
 import type { Database } from '../../../src/storage/database.ts';
 
-/** A process that searches: a database, and the caches of what it has read of the index. */
+/** A process that searches: a database, and caches of the index. */
 export type SearchingProcess = Database & IndexReader;
 
 export function withCaches(database: Database, caches = createCaches()): SearchingProcess {

@@ -19,7 +19,7 @@ export function addToLists(tx: Transaction, index: string, lists: readonly ListE
   return addEntries(tx, index, entriesIn(lists));
 }
 
-/** Removes entries at once, as the end of a transaction does. */
+/** Removes entries at once, like the end of a transaction. */
 export async function removeFromLists(tx: Transaction, lists: readonly ListEntries[]): Promise<void> {
   const removals = createListRemovals('index_1');
   await removals.add(tx, entriesIn(lists));

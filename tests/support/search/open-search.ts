@@ -9,7 +9,7 @@ import { patienceMs } from '../patience.ts';
 import { until } from '../time.ts';
 import { arbitraryNow } from '../values/arbitrary-index.ts';
 
-// OpenSearch for tests (scripts/opensearch.mjs). OPENSEARCH_TEST_URL names one that is running already.
+// OpenSearch for tests (scripts/opensearch.mjs). OPENSEARCH_TEST_URL names one that is already running.
 
 interface Node {
   url: string;
@@ -33,7 +33,7 @@ export async function startCluster({ nodes = 1 } = {}): Promise<Cluster> {
   return script.startOpenSearch({ nodes, heapMb: 512, brief: true });
 }
 
-/** Settings of a service with an index of its own there. */
+/** Settings of a service with a separate index there. */
 export function openSearchSettings(urls: readonly string[]): Record<string, string> {
   return {
     SEARCH_INDEX: 'opensearch',
@@ -42,17 +42,17 @@ export function openSearchSettings(urls: readonly string[]): Record<string, stri
   };
 }
 
-/** Feeds OpenSearch until it is closed. */
+/** Feeds OpenSearch until closed. */
 export async function feedSearch(service: SearchService) {
   const feeding = await service.start({ logger: silentLogger() });
   return {
-    /** Resolves when searches see everything that was committed before. */
+    /** Resolves when searches see everything that was committed before the call. */
     catchUp: () => until(async () => (await service.lag()) === 0, 'OpenSearch to catch up'),
     close: () => feeding.close(),
   };
 }
 
-/** A search service with its index in OpenSearch, on a database of its own. */
+/** A search service with its index in OpenSearch, on a new database. */
 export async function startFedSearch(settings: Record<string, string>, now = () => arbitraryNow) {
   const home = await createTestDatabase();
   const logger = silentLogger();

@@ -16,9 +16,9 @@ import {
 } from '../../../src/rules/text/word-weights.ts';
 import { queryWords } from '../../../src/rules/text/words.ts';
 
-// Text search without an index: every word of the query is held against every word that there is.
+// Text search without an index: compares every word of the query with every known word.
 
-/** How many documents have a word, of how many. A catalog and its provider are one document, every resource and offer is one. */
+/** How many documents there are, and how many have each word. A catalog and its provider are one document, every resource and offer is one. */
 export interface Vocabulary {
   documentCount: number;
   documentsWith: ReadonlyMap<string, number>;
@@ -60,7 +60,7 @@ export function textQuery(text: string, { documentCount, documentsWith }: Vocabu
 
 const { SEARCH_LANGUAGES: searchLanguages } = readConfig({});
 
-/** The rank of a resource by what is searched for it: its own words, those of catalog and provider, and those of the offers on it. */
+/** The rank of a resource by its searched text: its own words, those of catalog and provider, and those of its offers. */
 export function findRank(
   query: TextQuery,
   resource: Resource,

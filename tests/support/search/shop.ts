@@ -7,14 +7,14 @@ import { createThreadPool } from '../../../src/thread-pool.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { apply } from './by-the-book.ts';
 
-// The collection of our own making, in an index.
+// Our hand-made collection, in an index.
 
 export interface Shop {
-  /** The ids of what is found, in the order of the answer. */
+  /** The ids of the results, in order. */
   find(textSearch: string): Promise<string[]>;
-  /** The matches of the words of a text, as an explanation lists them, in the order of the alphabet. */
+  /** The matches of the words of a text, as an explanation lists them, in alphabetical order. */
   explain(textSearch: string): Promise<object[]>;
-  /** Why a product is found by a text, or not, in a sentence about its words. */
+  /** Why a text finds a product or not, in a sentence about its words. */
   why(textSearch: string, id: string): Promise<string | undefined>;
   /** Grades by product. */
   queries: Map<string, Map<string, number>>;

@@ -17,17 +17,17 @@ import {
 import { apply, comparable, compare } from './by-the-book.ts';
 import type { KnownCatalog, Question } from './discover-oracle.ts';
 
-// Several writers change their catalogs without a pause, and all of those stand in the same posting lists. Each writer has a network of its own: there it asks two
-// processes after each of its commits, while the others go on, and what they answer is held against a plain evaluation of its own catalogs.
+// Several writers change their catalogs without a pause, and all of these share the same posting lists. Each writer has a separate network: after
+// each of its commits it asks two processes there, while the others continue, and compares their answers with a plain evaluation of its own catalogs.
 
 export interface SteadyIngest {
   writers: number;
   /** Commits of each writer. */
   commits: number;
-  /** After each commit, to each process. */
+  /** Per commit and process. */
   questions: number;
   seed: number;
-  /** A database of its own, unless one with replicas is given. */
+  /** By default a new database; tests pass one with replicas. */
   home?: TestDatabase;
   openReplicas?(database: Database): Promise<Replicas>;
 }
@@ -37,7 +37,7 @@ export async function searchWhileWriting(ingest: SteadyIngest): Promise<void> {
   const home = ingest.home ?? (await createTestDatabase());
   const logger = silentLogger();
   const threads = createThreadPool({ size: 1, logger });
-  // Each database gets a search service, which has caches of its own: the two stand for two processes.
+  // Each database gets a search service with separate caches: the two act as two processes.
   const databases = await Promise.all(
     [1, 2].map(() => openDatabase({ url: home.url, logger, maxConnections: writers })),
   );
@@ -74,7 +74,7 @@ export async function searchWhileWriting(ingest: SteadyIngest): Promise<void> {
   }
 }
 
-/** Which words there are decides what a typing error may mean: with all of them in one template, that never changes. */
+/** The known words decide what a typing error may mean: one template has all of them, so this never changes. */
 const everyWord: KnownCatalog = {
   ...{ owner: 'words.example/reg', networkIds: [], type: 'MASTER' },
   catalog: {
@@ -89,7 +89,7 @@ function networkOf(writer: number): string {
   return `net/${writer}`;
 }
 
-/** How often words stand in the catalogs of others decides the order of what a text finds, and so its pages. */
+/** Word frequencies in other writers' catalogs decide the order of text results, and so their pages: text questions get no paging. */
 function inNetworkOf(writer: number, { limit, offset, ...question }: Question): Question {
   const paging = question.intent.textSearch === undefined && { limit, offset };
   return { ...question, ...paging, networkId: networkOf(writer) };
@@ -104,7 +104,7 @@ function withoutRanks({ intent }: Question) {
       .map((catalog) => comparable({ ...catalog, resources: [...(catalog.resources ?? [])].sort(byId) }));
 }
 
-/** One catalog after the other, in turns. */
+/** The catalogs in turns, one after another. */
 function drawChanges(writer: number, commits: number, seed: number): KnownCatalog[] {
   return fc
     .sample(arbitraryIndex, { seed: seed * 1_000 + writer, numRuns: commits })
@@ -117,7 +117,7 @@ function drawChanges(writer: number, commits: number, seed: number): KnownCatalo
     }));
 }
 
-/** The catalogs as the index then holds them: what stays has its position, what is new comes behind it. */
+/** The catalogs as the index then has them: existing resources keep their positions, new ones come last. */
 function change(held: readonly KnownCatalog[], { catalog, ...changed }: KnownCatalog): KnownCatalog[] {
   const before = held.find((known) => known.catalog.id === catalog.id)?.catalog;
   const { resources, offers } = catalog;

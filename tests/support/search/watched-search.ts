@@ -12,15 +12,15 @@ import { arbitraryNow } from '../values/arbitrary-index.ts';
 import { apply } from './by-the-book.ts';
 import type { KnownCatalog } from './discover-oracle.ts';
 
-/** A search service on a database of its own, for each test that follows. `watch` is called with each statement of a search: the statement waits for what it returns. */
+/** A search service on a new database for each test that follows. `watch` is called with each statement of a search, which waits for the returned promise. */
 export interface WatchedSearch {
   database: Database;
   watch: (statement: string) => Promise<void> | void;
-  /** Gets the answer of a search's statement; it may return other rows instead. */
+  /** Gets the rows of a search's statement and may replace them. */
   answered: (statement: string, rows: object[]) => object[];
   /** Indexes catalogs. */
   apply(catalogs: readonly Catalog[], owner?: string): Promise<void>;
-  /** The ids of the resources of a page in order, how many there are, and which part of the intent led. */
+  /** The ids of the resources of a page in order, the total, and the part of the intent that led. */
   find(intent: Intent, limit?: number): Promise<{ ids: string[]; total: number; lead: unknown }>;
 }
 

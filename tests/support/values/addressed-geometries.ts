@@ -3,10 +3,7 @@ import { findGeometryFault, type Geometry } from '../../../src/protocol/geojson.
 import { isJsonObject, type Json } from '../../../src/protocol/json.ts';
 import { parseQuery } from '../../../src/rules/jsonpath/parse.ts';
 
-/**
- * The geometries under some targets that concern a resource: its own, its provider's, and those of the offers on it. Found by
- * walking through all of it.
- */
+/** The geometries at some targets that concern a resource: its own, its provider's, and those of its offers. Found by walking through all values. */
 export function addressedGeometries(
   targets: readonly string[],
   resource: Resource,
@@ -20,7 +17,7 @@ export function addressedGeometries(
     .map(({ geometry }) => geometry);
 }
 
-/** The names of a path, and null for any element; undefined for what is no such path. */
+/** The names in a path, with null for any element; undefined if it is not such a path. */
 function findSteps(target: string): string | undefined {
   try {
     const steps = parseQuery(target).segments.map(({ descendants, selectors: [selector, ...more] }) => {

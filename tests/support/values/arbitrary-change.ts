@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { canonicalJson } from '../../../src/protocol/canonical-json.ts';
 import { isJsonObject, type Json, type JsonObject } from '../../../src/protocol/json.ts';
 
-/** The document with something else in one place: a value replaced, a member or item removed or added. Its signature stays. */
+/** The document with one change: a value replaced, a member or item removed or added. Its signature stays. */
 export function arbitraryChange(document: JsonObject): fc.Arbitrary<JsonObject> {
   const places = placesIn(document).filter(([first]) => first !== 'signature' && first !== 'proof');
   const edit = fc.oneof(

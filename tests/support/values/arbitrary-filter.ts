@@ -54,7 +54,7 @@ const many = fc.constantFrom(
   '.c[?@.b > 0]',
 );
 
-/** Conditions as they stand in `[?…]`; those with a root also ask about `$`. */
+/** Conditions inside `[?…]`; those with a root also refer to `$`. */
 function arbitraryConditions(roots: fc.Arbitrary<string>): fc.Arbitrary<string> {
   const query = fc.tuple(roots, fc.oneof(path, many)).map((parts) => parts.join(''));
   const single = fc.tuple(roots, path).map((parts) => parts.join(''));
@@ -84,12 +84,12 @@ function arbitraryConditions(roots: fc.Arbitrary<string>): fc.Arbitrary<string> 
 
 const tail = fc.oneof({ weight: 3, arbitrary: fc.constant('') }, path, many);
 
-/** Filters that look at each resource by itself. */
+/** Filters on each resource separately. */
 export const arbitraryLocalFilter: fc.Arbitrary<string> = fc
   .tuple(fc.constantFrom('[*]', '[0]', '.*'), arbitraryConditions(fc.constant('@')), tail)
   .map(([catalog, condition, rest]) => `$.catalogs${catalog}.resources[?${condition}]${rest}`);
 
-/** Filters that look at each offer by itself. */
+/** Filters on each offer separately. */
 export const arbitraryOfferFilter: fc.Arbitrary<string> = fc
   .tuple(
     fc.constantFrom('[*]', '[-1]'),

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Geometry, Position } from '../../../src/protocol/geojson.ts';
 
-// Geometries by chance. On a coarse lattice they often share corners and edges, which is where predicates are hard.
+// Random geometries. On a coarse lattice they often share corners and edges, which is where predicates are hard.
 
 export interface Lattice {
   west: number;
@@ -110,7 +110,7 @@ export function mapPositions(geometry: Geometry, map: (position: Position) => Po
   return { ...geometry, coordinates: mapped(geometry.coordinates) } as Geometry;
 }
 
-/** Moves a geometry eastward; longitudes go on behind the date line as RFC 7946 has them, from -180 to 180. */
+/** Moves a geometry eastward; longitudes continue after the date line as in RFC 7946, from -180 to 180. */
 export function movedEast(geometry: Geometry, degrees: number): Geometry {
   return mapPositions(geometry, ([longitude = 0, latitude = 0]) => {
     const moved = longitude + degrees;

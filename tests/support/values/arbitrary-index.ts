@@ -10,7 +10,7 @@ import {
   arbitraryOfferFilter,
 } from './arbitrary-filter.ts';
 
-// Small indexes and intents over few names, words, networks and places, so that all kinds of coincidences happen.
+// Small indexes and intents over few names, words, networks and places, so that coincidences of all kinds occur.
 
 /** The moment of all questions. */
 export const arbitraryNow = new Date('2026-06-01T12:00:00Z');
@@ -21,7 +21,7 @@ const contexts = ['https://schema.example/A', 'https://schema.example/B'];
 export const arbitraryWords = [
   ...['tea', 'teas', 'green', 'greens', 'coffee'],
   ...['cofee', 'black', 'charger', '茶', 'the'],
-  // Forms of words: begun, joined and split, inflected, with two letters swapped, in another script.
+  // Forms of words: prefixes, joined and split, inflected, with two letters swapped, in another script.
   ...['charg', 'charging', 'blacktea', 'geren', 'चाय', 'chai', 'batteries', 'battery'],
 ];
 const word = fc.constantFrom(...arbitraryWords);
@@ -123,7 +123,7 @@ export const arbitraryIndex: fc.Arbitrary<KnownCatalog[]> = fc
     known.map((each, index) => ({ ...each, catalog: { ...each.catalog, id: `c${index}` } as Catalog })),
   );
 
-/** The same twelve catalogs each time. */
+/** The same twelve catalogs every time. */
 export function sampleIndex(): KnownCatalog[] {
   const [largest = []] = fc
     .sample(arbitraryIndex, { seed: 20_261_116, numRuns: 20 })
@@ -165,7 +165,7 @@ const expression = fc.oneof(
 
 const filters = expression.map((each) => ({ type: 'jsonpath' as const, expression: each }));
 const spatial = fc.array(constraint, { minLength: 1, maxLength: 2 });
-/** Mostly one part alone: together they seldom find anything. */
+/** Mostly one part only: combinations seldom find anything. */
 const intent: fc.Arbitrary<Intent> = fc.oneof(
   { weight: 2, arbitrary: fc.record({ textSearch: text }) },
   { weight: 3, arbitrary: fc.record({ filters }) },
@@ -186,7 +186,7 @@ export const arbitraryQuestion: fc.Arbitrary<Question> = fc
   })
   .map((question) => ({ ...defined(question), now: arbitraryNow }));
 
-/** As JSON has it: a filter sees a member that is undefined. */
+/** As JSON would have it: a filter sees undefined members. */
 function defined<T extends object>(value: T): T {
   return Object.fromEntries(Object.entries(value).filter(([, member]) => member !== undefined)) as T;
 }

@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 
-/** Finds what a `$ref` names. */
+/** Finds the schema of a `$ref`. */
 export type Resolve = (reference: string) => object;
 
-/** Values that a schema of ours accepts, from the keywords that our schemas use: a TypeBox schema, or the same as plain JSON. */
+/** Values that a schema accepts, for the keywords that our schemas use: from a TypeBox schema or plain JSON. */
 export function arbitraryValue(schema: object, resolve?: Resolve): fc.Arbitrary<unknown> {
   const keywords = schema as Keywords;
   const within = (inner: object) => arbitraryValue(inner, resolve);
@@ -38,7 +38,7 @@ function arbitraryObject(
   within: (schema: object) => fc.Arbitrary<unknown>,
 ): fc.Arbitrary<unknown> {
   const { properties = {} } = keywords;
-  // One of the alternatives is always there; which one, chance decides.
+  // One of the alternatives always applies, chosen at random.
   const alternatives = fc.constantFrom<Partial<Keywords>>(...(keywords.anyOf ?? [{}]));
   return alternatives.chain(({ required = [], properties: narrower = {} }) => {
     const together = Object.keys(keywords.dependentRequired ?? {});

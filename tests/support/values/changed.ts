@@ -1,6 +1,6 @@
 type Segments = readonly (string | number)[];
 
-/** A copy of a document in which one value is another one, or is gone where the new value is undefined. */
+/** A copy of a document with one value replaced, or removed if the new value is undefined. */
 export function changed(document: unknown, [first, ...rest]: Segments, value: unknown): unknown {
   if (first === undefined) return value;
   const inner = (document as Record<string | number, unknown> | undefined)?.[first];
@@ -10,7 +10,7 @@ export function changed(document: unknown, [first, ...rest]: Segments, value: un
   return next === undefined ? others : { ...others, [first]: next };
 }
 
-/** A copy of a document without one of its values. */
+/** A copy of a document with one value removed. */
 export function without(document: unknown, segments: Segments): unknown {
   return changed(document, segments, undefined);
 }

@@ -2,7 +2,7 @@ import type { Geometry, Position } from '../../../src/protocol/geojson.ts';
 
 // Geometries that are costly to compare.
 
-/** A star whose every edge leads nearly across: each crosses nearly all others. The number of points is odd. */
+/** A star with very long edges: each crosses nearly all others. The number of points is odd. */
 export function star(points: number, [longitude = 0, latitude = 0]: Position = []): Geometry {
   const step = (Math.PI * (points - 1)) / points;
   const ring = Array.from(
@@ -12,7 +12,10 @@ export function star(points: number, [longitude = 0, latitude = 0]: Position = [
   return { type: 'Polygon', coordinates: [[...ring, ring[0] as Position]] };
 }
 
-/** A comb of one degree by one, of four vertices a tooth and two more. It does not cross itself; the edges of an upright one and of a lying one all cross each other. */
+/**
+ * A comb of one degree by one, with four vertices per tooth and two more. It does not cross itself; the edges of an upright comb and a lying one all
+ * cross each other.
+ */
 export function comb(
   teeth: number,
   [longitude = 0, latitude = 0]: Position = [],

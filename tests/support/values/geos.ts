@@ -4,13 +4,13 @@ import type { Geometry, Position } from '../../../src/protocol/geojson.ts';
 
 // GEOS, the C++ port of JTS, as the reference for predicates.
 
-// Says on the console why a geometry is not valid, unless somebody listens.
+// By default GEOS prints on the console why a geometry is invalid.
 const geos = await initGeos({ noticeHandler: () => undefined } as Parameters<typeof initGeos>[0]);
 const memory = geos.Module;
 
 type Pointer = number;
 
-/** Whether it is valid by OGC's rules: for others GEOS gives no answer, or any. */
+/** Whether OGC's rules make it valid: for invalid geometries, GEOS gives no answer or any answer. */
 export function isValidForGeos(geometry: Geometry): boolean {
   return using(geometry, geometry, (pointer) => geos.GEOSisValid(pointer) === 1);
 }

@@ -1,5 +1,5 @@
-// Pairs of geometries whose relation is known, as its nine dimensions (DE-9IM): for interior, boundary and exterior of the
-// first, what they share with those of the second. Every pair of types is there.
+// Pairs of geometries with a known relation, as its nine dimensions (DE-9IM): the intersections of interior, boundary and exterior of the first with
+// those of the second. Every pair of types is there.
 
 const square = 'POLYGON((0 0,4 0,4 4,0 4,0 0))';
 /** The square with a square hole. */

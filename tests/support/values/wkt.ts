@@ -7,12 +7,11 @@ export function wkt(text: string): Geometry {
   if (!type) throw new Error(`no geometry: ${text}`);
   const body = text.slice(type.length).trim().slice(1, -1);
   if (type === 'GeometryCollection') return { type, geometries: membersOf(body).map(wkt) };
-  // Each point of a MULTIPOINT may have parentheses of its own.
+  // Each point of a MULTIPOINT may have separate parentheses.
   const coordinates = nested(type === 'MultiPoint' ? body.replace(/[()]/g, '') : body);
   return { type, coordinates: type === 'Point' ? (coordinates as Position[])[0] : coordinates } as Geometry;
 }
 
-/** Longer names first: one starts with the other nowhere else. */
 const types = [
   'GeometryCollection',
   'MultiLineString',

@@ -21,8 +21,8 @@ import { type PlayedService, playService } from '../../support/network/played-se
 import { subscribe } from '../../support/network/subscriptions.ts';
 import { until } from '../../support/time.ts';
 
-// GET and DELETE sign zero bytes: a signature is good for any of them, until it expires. What a receiver does about it, and how a discovery service
-// notices what somebody else made of one of its signatures.
+// GET and DELETE sign zero bytes: until it expires, a signature is valid for any of them. What a receiver does about this, and how a discovery
+// service notices misuse of its signatures.
 
 const retail = 'a.example/retail';
 
@@ -36,7 +36,7 @@ const bodiless = (key: Actor['key'], lifetimeSeconds: number, secondsAgo = 0) =>
   signRequest(key, Buffer.alloc(0), { now: new Date(Date.now() - secondsAgo * 1000), lifetimeSeconds });
 
 let peerSeconds = 300;
-/** As deployed peers sign: for minutes, and everything without body of one second alike. Two calls are as of different seconds. */
+/** Signs like deployed peers: for minutes, and the same signature for all requests without body in one second. Each call uses another second. */
 function asPeersSign(key: Actor['key'], secondsAgo = 0): string {
   peerSeconds += 1;
   return bodiless(key, peerSeconds, secondsAgo);
@@ -157,11 +157,11 @@ describe('the discovery service', () => {
     return rows[0]?.id;
   }
 
-  // Two signatures without body that one key makes in one second for the same lifetime are the same
-  // signature, and one that has served a GET is refused: each of these has a lifetime of its own.
+  // Two signatures without body that one key makes in one second for the same lifetime are the same signature, and one that was used for a GET is
+  // refused: so each of these gets a different lifetime.
   let lifetimeS = 300;
 
-  /** By a captured signature of the discovery service, which every service that it subscribes to receives. */
+  /** With a captured signature of the discovery service, which every service that it subscribes to receives. */
   async function end(subscriptionId: string): Promise<void> {
     const key = loadOrCreateSigningKey(network.config.DATA_DIR, discovery.config.identities.discovery);
     const url = `${network.catalogUrl}/catalog/subscription?subscriptionId=${subscriptionId}`;
@@ -178,7 +178,7 @@ describe('the discovery service', () => {
     expect(rows).toEqual([{ status: 'ACTIVE' }]);
   }
 
-  /** As if the clock had gone on. */
+  /** Makes everything some minutes older. */
   async function passMinutes(minutes: number): Promise<void> {
     const earlier = `- interval '${minutes} minutes'`;
     await changeFeeds(
@@ -288,7 +288,7 @@ describe('the discovery service', () => {
       return { status: 200, body: { subscription: 'active' } };
     };
     const { length: before } = service.pulls;
-    // Every request for a pull has the subscription looked at first.
+    // The subscription is checked before every request for a pull.
     await network.database.query('update discovery.feed set check_at = null');
     await discovery.pull();
     expect(looks).toBeGreaterThan(0);

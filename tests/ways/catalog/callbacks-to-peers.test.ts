@@ -19,7 +19,7 @@ import {
 } from '../../support/peers/peer-receivers.ts';
 import { until } from '../../support/time.ts';
 
-// Callbacks reach the peers that are deployed, whichever form of signature they verify (catalog spec: Authentication, "callback chain: not shown").
+// Callbacks reach deployed peers, whichever form of signature they verify (catalog spec: Authentication, "callback chain: not shown").
 
 let network: TestNetwork;
 let hold: Discovering['hold'];
@@ -38,7 +38,7 @@ interface Joined {
   actor: Actor;
 }
 
-/** A participant whose registered address is a receiver of that shape. */
+/** A participant whose registered address is a receiver with that behaviour. */
 async function join(name: string, shape: PeerShape): Promise<Joined> {
   const peer = await startPeer(shape, async (subscriberId, recordId) => {
     const lookup = await network.registry.findKey(subscriberId, recordId);
@@ -48,7 +48,7 @@ async function join(name: string, shape: PeerShape): Promise<Joined> {
   return { peer, actor: await network.actor(name, { url: peer.url }) };
 }
 
-/** Publishes as the peer would; returns the attempts to answer it, up to the accepted one. */
+/** Publishes like the peer; returns the attempts to answer it, up to the accepted one. */
 async function publish(joined: Joined, id: string): Promise<Peer['attempts']> {
   return accepted(joined, await submit(joined, id));
 }
@@ -56,7 +56,7 @@ async function publish(joined: Joined, id: string): Promise<Peer['attempts']> {
 const submit = (joined: Joined, id: string) =>
   ask(joined, actions.publish, { catalogs: [catalog(id)] }, network.catalogUrl);
 
-/** The attempts, up to the accepted one, once its sender has read that answer as well: only then does it know the form. */
+/** The attempts, up to the accepted one, once its sender has also read that answer: only then does it know the form. */
 async function accepted({ actor }: Joined, those: () => Peer['attempts']): Promise<Peer['attempts']> {
   await until(async () => {
     const messageIds = those().map(({ messageId }) => messageId);
@@ -69,7 +69,7 @@ async function accepted({ actor }: Joined, those: () => Peer['attempts']): Promi
   return those();
 }
 
-/** Sends a request as the peer would; returns a look at the attempts to answer it. */
+/** Sends a request like the peer; returns a function that lists the attempts to answer it. */
 async function ask(
   { peer, actor }: Joined,
   action: Action,

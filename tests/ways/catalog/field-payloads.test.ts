@@ -11,15 +11,15 @@ import type { Actor, Body } from '../../support/network/actor.ts';
 import { startNetwork, type TestNetwork } from '../../support/network/network.ts';
 import { runCommand } from '../../support/processes/command.ts';
 
-// Payloads as nodes in the field send them, through `signpost send` into a running service. Some are older than the rules, and are refused
-// for what is wrong with them. Half of them leave out who sends them.
+// Payloads as nodes in the field send them, through `signpost send` into a running service. Some are older than the rules, and are refused for their
+// faults. Half of them omit the sender.
 
 const folder = dataFile('catalogs');
 const london = 'ev-chargers-london-60.publish.json';
 
 describe.skipIf(!existsSync(folder))('payloads of the field (needs the field payloads)', () => {
   let network: TestNetwork;
-  /** With an address in the registry. */
+  /** With a registered address. */
   let node: Actor;
 
   beforeAll(async () => {
@@ -32,7 +32,7 @@ describe.skipIf(!existsSync(folder))('payloads of the field (needs the field pay
       'facilitator.example.com',
     ]) {
       const key = loadOrCreateSigningKey(network.config.DATA_DIR, { id, keyId: 'key-1' });
-      // Without an address of its own, so that `send` may listen for callbacks where it is.
+      // Without a registered address, so that `send` may receive callbacks on this machine.
       await registerParticipant(network.database, {
         ...splitIdentity(identityOf(id, network.config.REGISTRY_NAME)),
         subscriberId: id,
@@ -43,7 +43,7 @@ describe.skipIf(!existsSync(folder))('payloads of the field (needs the field pay
   });
   afterAll(() => network.close());
 
-  /** The answer, and whether the command called it a success. */
+  /** The answer, and whether the command reported success. */
   async function send(as: string, file: string, options: string[], stdin = ''): Promise<Body> {
     const { exitCode, out, notes } = await runCommand(
       registerSendCommand,

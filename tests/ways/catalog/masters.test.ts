@@ -16,7 +16,7 @@ import type { Actor, Body } from '../../support/network/actor.ts';
 import { startNetwork, type TestNetwork } from '../../support/network/network.ts';
 import { type Directive, served } from '../../support/network/publish.ts';
 
-// MASTER catalogs: who may publish them, what they may hold, and to whom a master resource id belongs.
+// MASTER catalogs: who may publish them, their valid content, and which catalog owns a master resource id.
 
 let network: TestNetwork;
 let facilitator: Actor;

@@ -10,7 +10,7 @@ import { startNetwork, type TestNetwork } from '../../support/network/network.ts
 import { type Directive, publish as publishAs, searched } from '../../support/network/publish.ts';
 import { comb, star } from '../../support/values/costly-geometries.ts';
 
-// POST /catalog/publish and catalog/on_publish: what is accepted, what becomes of it, and what the publisher is told.
+// POST /catalog/publish and catalog/on_publish: which catalogs are accepted, their result, and the report to the publisher.
 
 let network: TestNetwork;
 let provider: Actor;
@@ -22,7 +22,7 @@ beforeAll(async () => {
 });
 afterAll(() => network.close());
 
-/** Publishes one catalog as the provider, or as somebody else, and waits for its result. */
+/** Publishes one catalog as the provider, or as another actor, and waits for its result. */
 const publish = (
   one: Catalog,
   directive?: Directive,

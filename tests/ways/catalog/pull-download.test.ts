@@ -12,7 +12,7 @@ import type { Actor, Body } from '../../support/network/actor.ts';
 import { startNetwork, type TestNetwork } from '../../support/network/network.ts';
 import { pull, subscribe } from '../../support/network/subscriptions.ts';
 
-// Results of a pull that are too large to be sent along, and are fetched (catalog spec: POST /catalog/on_pull, downloadManifest).
+// Results of a pull that are too large for the callback and are downloaded (catalog spec: POST /catalog/on_pull, downloadManifest).
 
 const large = 'large.org/net';
 
@@ -157,7 +157,7 @@ describe('a result above PULL_INLINE_LIMIT', () => {
     const { pathname } = new URL(manifest.url);
     const download = await findDownload(network.database, pathname.slice('/downloads/'.length));
     const { rows } = await network.database.query<{ give_up_at: Date }>(
-      // About then: how much time is left was known when the transaction had begun, by whose clock it counts.
+      // Approximately: the remaining time was known when the transaction began, and that is its clock.
       `select give_up_at from work.callback where abs(extract(epoch from give_up_at - $1)) < 600`,
       [download?.expiresAt],
     );

@@ -205,7 +205,7 @@ describe('POST /catalog/pull refuses', () => {
 });
 
 describe('pulls of one owner', () => {
-  /** Pulls of `ds` that nobody works off, in this state. */
+  /** Pulls of `ds` in this state that are never processed. */
   async function hold(count: number, state: string): Promise<void> {
     await network.database.query(
       `insert into catalog.pull (owner, subscription_id, page_limit, page_offset, context, digest, request_signature,

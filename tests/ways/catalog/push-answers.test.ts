@@ -14,7 +14,7 @@ import {
 } from '../../support/network/receiver.ts';
 import { until, watchFor } from '../../support/time.ts';
 
-// The effect of each answer to a push (catalog spec: POST /catalog/push, the table of answers), and that nobody waits for somebody else.
+// The effect of each answer to a push (catalog spec: POST /catalog/push, the table of answers). No receiver waits for another.
 
 let network: TestNetwork;
 let provider: Actor;
@@ -35,7 +35,7 @@ beforeEach(async () => {
 const publish = (id: string, ...names: string[]) =>
   publishCatalog(provider, { id, resources: names.map((name) => resource(name)) });
 
-/** The first push of a catalog is answered well, the next one so, and all others well again. */
+/** The first push of a catalog is answered with success, the next with this reply, and all others with success again. */
 async function pushedThenAnswered(id: string, reply: Reply): Promise<void> {
   await publish(id, 'r1');
   await ds.waitFor(id, 1);
@@ -239,7 +239,7 @@ describe('a receiver', () => {
     await publish(id, 'r1');
     await ds.waitFor(id, 1);
     await allPushed(network);
-    // As a killed process leaves it behind: sent, and no outcome recorded.
+    // As a killed process leaves it: sent, without a recorded outcome.
     await network.database.query(
       'update catalog.push set in_flight = true from catalog.catalog where key = catalog_key and catalog.id = $1',
       [id],

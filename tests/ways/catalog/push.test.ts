@@ -202,7 +202,7 @@ describe('who gets a push', () => {
       `${silent.actor.url}/base/`,
       silent.actor.id,
     ]);
-    // Answers of the registry are kept for a while; a new process asks again.
+    // The registry's answers are cached for a while; a new process asks again.
     await network.restart();
     await publish({ id, resources: [resource('r2')] });
     const [first] = await silent.waitFor(id, 1);

@@ -8,8 +8,7 @@ import { type NameServer, startNameServer } from '../../support/network/name-ser
 import type { TestNetwork } from '../../support/network/network.ts';
 import { until } from '../../support/time.ts';
 
-// A receiver whose name server never answers, while others are called by names that have to be asked for each time: the registry, too, which
-// closes each connection.
+// A receiver whose name server never answers, while other calls need a name lookup each time, including those to the registry, which closes each connection.
 
 let names: NameServer;
 let registry: TamperingProxy;
@@ -56,7 +55,7 @@ it('A receiver whose name server never answers holds up neither the callbacks of
 
   const open = await listCallbacks(network.database, { state: 'open', limit: 100 });
   expect(open.filter(({ destination }) => destination.startsWith(slowUrl))).toHaveLength(searches);
-  // One lookup for all of them, of two questions at most; and not another one for ten seconds.
+  // One lookup for all of them, of at most two questions, and no other for ten seconds.
   const lookups = 1 + Math.ceil((performance.now() - startedAt) / 10_000);
   expect(countOf(slowName)).toBeLessThanOrEqual(2 * lookups);
 });

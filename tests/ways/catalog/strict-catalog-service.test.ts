@@ -12,8 +12,8 @@ import { refuseWhatIsClosed } from '../../support/peers/closed-consumer.ts';
 import { hopeless, isAccepted, joinClosed, loose, sentTo } from '../../support/peers/closed-receivers.ts';
 import { until } from '../../support/time.ts';
 
-// Messages of the catalog service to peers whose schemas are closed (protocol decision: strict form): on_publish, on_pull, push, downloads and
-// search. Nothing but an on_discover ever leaves a catalog out.
+// Messages of the catalog service to peers with closed schemas (protocol decision: strict form): on_publish, on_pull, push, downloads and search.
+// Only an on_discover may omit a catalog.
 
 let network: TestNetwork;
 let provider: Actor;
@@ -31,7 +31,7 @@ beforeAll(async () => {
 });
 afterAll(() => network?.close());
 
-/** A network that nobody else in this file uses. */
+/** A network that is not used elsewhere in this file. */
 const newNetwork = () => networks.pop() ?? '';
 
 /** Publishes a catalog to a network. */
@@ -68,7 +68,7 @@ describe('on_publish', () => {
 });
 
 describe('on_pull', () => {
-  /** Accepts every push, so that these teach nothing. */
+  /** Accepts every push, so that the service learns nothing from it. */
   async function join(name: string): Promise<Actor> {
     const actor = await network.actor(name);
     const refuse = refuseWhatIsClosed();
@@ -141,7 +141,7 @@ describe('push', () => {
       ({ action, body }) => action === 'catalog/push' && body.message.catalogs[0].id === id,
     );
 
-  /** The pushes of a catalog once it is settled, and what the operator sees of it. */
+  /** The pushes of a catalog once it is settled, and the operator's view of it. */
   async function pushed(actor: Actor, id: string, version = 1) {
     const delivery = await until(async () => {
       const found = await listPushes(network.database, { limit: 1_000 });

@@ -155,7 +155,7 @@ describe('POST /catalog/subscription refuses', () => {
     const refused = await ds.send(subscribe, oneMore);
     expect([refused.status, refused.body.message.error.code]).toEqual([403, 'POL_NP_CAPACITY_EXCEEDED']);
     expect(await count()).toBe(created.length);
-    // Networks that are named no more leave room.
+    // Networks that are no longer named free their places.
     const narrowed = await ds.send(subscribe, oneMore, { query: { subscriptionId: first } });
     expect(narrowed.status).toBe(200);
     expect(await createSubscription(ds, { networkIds: ['two-more.org/net'] })).toMatchObject({

@@ -7,8 +7,8 @@ import { defaultNetwork, type TestNetwork } from '../../support/network/network.
 import { subscribe } from '../../support/network/subscriptions.ts';
 import { refuseNamelessCallers } from '../../support/peers/closed-consumer.ts';
 
-// Requests as half of the nodes in the field send them: without the sender's own id or address. The signature says who sent them, and the registry
-// where callbacks go.
+// Requests as half of the nodes in the field send them: without the sender's id or address. The signature identifies the sender, and the registry has
+// the address for callbacks.
 
 let network: TestNetwork;
 /** Its adapter refuses a callback whose context does not name the caller. */

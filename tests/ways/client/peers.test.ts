@@ -17,8 +17,8 @@ import {
 } from '../../support/peers/peer-services.ts';
 import { until } from '../../support/time.ts';
 
-// The built client asks services in the shapes of deployed peers, and of attackers at the address of a service. Longer than our other tests: a case for
-// each way in which answer and callback are signed.
+// The built client calls services that behave like deployed peers, or like attackers at the address of a service. Longer than our other tests: a case
+// for each way in which answer and callback are signed.
 
 const { Signpost, verifyTree }: typeof source = await import(resolve('packages/client/dist/index.js'));
 
@@ -70,7 +70,7 @@ async function discover(client: source.Signpost, options?: source.DiscoverOption
   return ids;
 }
 
-/** The client's result while the peer calls back as these do, one after the other, and the answers to them. */
+/** The client's result while these callbacks are sent one after another, and the answers to them. */
 async function discoverAmong(
   client: source.Signpost,
   callers: readonly (readonly [Participant, typeof threeLines | typeof fourLines])[],
@@ -112,7 +112,7 @@ describe('a service that is named by its subscriberId', () => {
     expect(warnings).toHaveLength(2);
     for (const warning of warnings)
       expect(warning).toMatch(
-        /does not count: it is that of mallory\.example\.org\/.*, not of service\.example/,
+        /is not accepted: it was made by mallory\.example\.org\/.*, not by service\.example/,
       );
   });
 

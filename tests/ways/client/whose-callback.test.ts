@@ -18,7 +18,7 @@ import { type CommandRun, runCommand } from '../../support/processes/command.ts'
 import { useDirectory } from '../../support/processes/publish-command.ts';
 import { until } from '../../support/time.ts';
 
-// Commands that wait for a callback, and a registered participant that answers in place of the service: the rule is that of the client package
+// Commands that wait for a callback, and a registered participant that answers in place of the service: the rule of the client package applies
 // (packages/client/README.md, "Whose callback counts").
 
 const { write } = useDirectory();
@@ -59,7 +59,7 @@ async function registerAt(name: string, url: string): Promise<Participant> {
 interface Command {
   run(wait: string): Promise<CommandRun>;
   action: string;
-  /** A callback, by which its sender is known in what the command prints. */
+  /** A callback that identifies its sender in the output of the command. */
   message(by: Participant): object;
 }
 
@@ -102,7 +102,7 @@ const commands: [string, Command][] = [
 ];
 
 describe.each(commands)('a callback to signpost %s', (_name, { run, action, message }) => {
-  /** The command's result while these call back, one after the other, and the answers to them. */
+  /** The command's result while these callbacks are sent one after another, and the answers to them. */
   async function runAmong(
     callers: readonly Participant[],
     { early = false, signedBy, wait = '20' }: { early?: boolean; signedBy?: Participant; wait?: string },

@@ -12,8 +12,8 @@ import { dataFile } from '../../support/catalogs/data-dir.ts';
 import { type Discovering, startDiscovering } from '../../support/network/discover.ts';
 import { runCommand } from '../../support/processes/command.ts';
 
-// Feeds of charging operators, imported and found again by discover: every station, EVSE, connector and price of the file, and no other. What is in a
-// file is counted here, by other means than the import's.
+// Feeds of charging operators, imported and found with discover: every station, EVSE, connector and price of the file, and no other. The content of a
+// file is counted here in another way than by the import.
 
 let directory: string;
 let discovering: Discovering;

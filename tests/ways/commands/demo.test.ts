@@ -7,7 +7,7 @@ import { checkPublishMessage, PublishMessage } from '../../../src/protocol/publi
 import { validator } from '../../../src/protocol/validate.ts';
 import { openSchemaStore } from '../../../src/schemas/schema-store.ts';
 
-// The content of the demo network, before anybody publishes.
+// The content of the demo network before the first publish.
 
 const network = 'nfh.global/beckn-nodes';
 const messages = () => [

@@ -19,7 +19,7 @@ import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/ne
 import { type Provider, startProvider } from '../../support/network/provider.ts';
 import { runCommand } from '../../support/processes/command.ts';
 
-// "The registry has one key, and another one signs": what `signpost doctor` says then.
+// What `signpost doctor` says if the registry has another key than the one that signs.
 
 let network: TestNetwork;
 let provider: Provider;
@@ -63,7 +63,7 @@ function makeKey(recordId: string): MadeKey {
   return { subscriberId: provider.id, recordId, privateKey, seed, publicKey: publicKeyOf(privateKey) };
 }
 
-/** Where this machine has it. */
+/** Stores the key where this machine keeps it. */
 function keep({ recordId: keyId, seed }: MadeKey): string {
   const file = seedFile(dataDir, { id: provider.id, keyId });
   mkdirSync(dirname(file), { recursive: true });
@@ -73,7 +73,7 @@ function keep({ recordId: keyId, seed }: MadeKey): string {
 
 const registeredKey = () => publicKeyOf(provider.tree.key.privateKey);
 
-/** The registry gets another key under the name that the provider signs with. */
+/** Registers another key under the name of the provider's key. */
 async function registerAnother(): Promise<string> {
   const { publicKey } = makeKey('key-1');
   await registerParticipant(network.database, {

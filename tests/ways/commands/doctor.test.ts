@@ -16,8 +16,8 @@ import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/ne
 import { type Provider, startProvider } from '../../support/network/provider.ts';
 import { runCommand } from '../../support/processes/command.ts';
 
-// "Why does my catalog not appear?": faults are planted at a provider, the real publisher over real HTTP, and `signpost doctor` names each.
-// Longer than our other tests: half of it is the table of these faults.
+// "Why does my catalog not appear?": faults are planted at a provider, the real publisher over real HTTP, and `signpost doctor` names each. Longer
+// than our other tests: half of it is the table of these faults.
 
 let network: TestNetwork;
 let provider: Provider;
@@ -132,7 +132,7 @@ describe('signpost doctor', () => {
     expect(found).toEqual(['manifest stale', 'registry registry-unlisted', 'index stale']);
     const { out } = await doctor();
     expect(out).toMatch(
-      /\n\nWhat is amiss: The manifest was to be renewed by 2020-\S+\.\n {2}What to do: Renew the document/,
+      /\n\nWarning: The manifest was to be renewed by 2020-\S+\.\n {2}What to do: Renew the document/,
     );
   });
 
@@ -177,7 +177,7 @@ describe('signpost doctor', () => {
     expect(await diagnose([], lenient)).toMatchObject({ exitCode: 0, appearing: ['teas'], faults: [] });
     expect(await diagnose()).toMatchObject({ exitCode: 1, faults: [{ code: 'manifest-missing' }] });
 
-    // One that is there must hold.
+    // A manifest that exists must be valid.
     provider.spoil(only('manifest', replaced('2', '3')));
     expect(await diagnose([], lenient)).toMatchObject({ faults: [{ code: 'signature-invalid' }] });
   });
@@ -193,19 +193,19 @@ describe('signpost doctor', () => {
     expect(await diagnose([], lenient)).toMatchObject({ exitCode: 0, appearing: ['teas'], faults: [] });
   });
 
-  it('tells when the registry cannot be asked', async () => {
+  it('tells when the registry cannot be queried', async () => {
     const { exitCode, notes } = await doctor([], { REGISTRY_URL: 'http://127.0.0.1:1/dedi' });
     expect(exitCode).toBe(1);
-    expect(notes).toContain('The registry at http://127.0.0.1:1/dedi cannot be asked.');
+    expect(notes).toContain('The registry at http://127.0.0.1:1/dedi cannot be queried.');
   });
 });
 
 interface Planted {
   code: string;
   what: string;
-  /** Which link of the chain is broken. */
+  /** The broken link of the chain. */
   document: string;
-  /** After the catalog was published. */
+  /** Runs after the catalog was published. */
   plant(): unknown;
   args?: string[];
   env?: Record<string, string>;

@@ -50,7 +50,7 @@ afterAll(async () => {
   await network?.close();
 });
 
-/** Per region, the place is at the charger. */
+/** In the per-region form, the place is part of the charger. */
 function station(
   id: string,
   {

@@ -53,7 +53,7 @@ beforeAll(async () => {
     BODY_SIZE_LIMIT: '40kb',
     SYNC_SECONDS: '1',
   };
-  // Others publish there too: the sync finds its own catalogs on later pages.
+  // Others also publish there: the sync finds its own catalogs on later pages.
   const others = Array.from({ length: 25 }, (_, index) => charger(smallCatalog(`other-${index}`)));
   const file = write('others.json', others);
   expect((await publish([file, '--to', network.catalogUrl], settings)).exitCode).toBe(0);
@@ -65,7 +65,7 @@ afterAll(async () => {
 });
 beforeEach(() => () => server.close());
 
-/** Each test has an operator of its own. */
+/** Each test has a separate operator. */
 async function open(party: string, ids: readonly string[]): Promise<void> {
   server = await startOcpiServer();
   server.tariffs = [{ ...ocpiTariff('T1', 0.5), party_id: party }];

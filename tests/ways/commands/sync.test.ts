@@ -80,7 +80,7 @@ describe('signpost sync', () => {
     expect(await expectSynced()).toContain('0 added, 0 changed, 0 retired, 3 unchanged.');
     expect(await files()).toEqual(before);
 
-    // A status that is reported again, unchanged, is no news; another one is a small change file with one charger.
+    // A repeated, unchanged status causes no change; a different one causes a small change file with one charger.
     const updated = '2026-02-01T08:00:00Z';
     server.locations[1] = ocpiLocation('B', { tariff: 'T1', statuses: ['AVAILABLE', 'AVAILABLE'], updated });
     server.locations[2] = ocpiLocation('C', { tariff: 'T1', statuses: ['AVAILABLE', 'CHARGING'], updated });
@@ -125,7 +125,7 @@ describe('signpost sync', () => {
     expect(out).toContain('added: DE*ABC*A\n');
     expect(out).toContain('Nothing was written.');
     expect((await publishedTree()).entries.size).toBe(0);
-    expect((await sync([])).notes).toContain('--yes publishes without a question');
+    expect((await sync([])).notes).toContain('--yes publishes without asking');
     expect((await sync([], false)).notes).toContain('Nothing was published.');
     expect((await publishedTree()).entries.size).toBe(0);
     expect((await sync([], true)).exitCode).toBe(0);
@@ -138,7 +138,7 @@ describe('signpost sync', () => {
     server.locations = [b, c].filter((one) => one !== undefined);
     expect(await expectSynced()).toContain('waiting: DE*ABC*A');
     expect((await find('A'))?.entry.retiredAt).toBeUndefined();
-    // It comes back within the time, and nothing has happened.
+    // It returns within the grace period, so nothing changes.
     server.locations = [a, b, c].filter((one) => one !== undefined);
     expect(await expectSynced()).toContain('0 added, 0 changed, 0 retired, 3 unchanged.');
     server.locations = [b, c].filter((one) => one !== undefined);
@@ -156,7 +156,7 @@ describe('signpost sync', () => {
     server.locations = server.locations.slice(2);
     const { exitCode, notes } = await sync();
     expect(exitCode).toBe(1);
-    expect(notes).toContain('The source lacks 2 stations of 3, more than 20 %: it looks half-read');
+    expect(notes).toContain('The source lacks 2 stations of 3, more than 20 %: it looks incomplete');
     expect(await files()).toEqual(before);
     expect((await sync(['--yes', '--max-missing', '70'])).exitCode).toBe(0);
   });
@@ -186,7 +186,7 @@ describe('signpost sync', () => {
     const other = join(directory, 'other.json');
     writeFileSync(other, JSON.stringify([ocpiLocation('A', { name: 'Mine' }), ocpiLocation('Z')]));
     const { notes, out } = await runCommand(registerSyncCommand, ['sync', 'ocpi', other, '--yes'], settings);
-    expect(notes).toContain(`left alone: DE*ABC*A (ocpi ${server.url})`);
+    expect(notes).toContain(`left unchanged: DE*ABC*A (ocpi ${server.url})`);
     expect(out).toContain('1 catalog: 1 added');
     expect((await find('A'))?.content?.members.descriptor.name).toBe('Station A');
   });
@@ -221,7 +221,7 @@ describe('signpost sync', () => {
     expect((await run('--keep-doubtful')).out).toContain('2 unchanged');
     writeFileSync(file, JSON.stringify([ocpiLocation('B')]));
     expect((await run()).out).toContain('1 missing');
-    // Something is left to do: what is missing is looked at again.
+    // Work remains: missing stations are checked again.
     expect((await run('--grace', '0')).out).toContain('retired: DE*ABC*A');
   });
 
@@ -257,7 +257,7 @@ describe('signpost sync', () => {
     await new Promise((resolve) => web.close(resolve));
     expect(asked.slice(0, 2)).toEqual([undefined, expect.stringMatching(/^"\d+"$/)]);
     expect(notes).toContain('The source has not changed.');
-    expect(notes).toMatch(/Failed, 1 in a row: .* is no JSON that we accept/);
+    expect(notes).toMatch(/Failed, 1 in a row: .* is not accepted as JSON/);
   });
 
   it('makes a catalog per operator and region when told to', async () => {

@@ -7,7 +7,7 @@ import { startDiscovery, withoutDiscovery } from '../../support/network/discover
 import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/network/network.ts';
 import { runCommand } from '../../support/processes/command.ts';
 
-// The operator's commands on what a real crawl has left in the database.
+// The operator's commands on the database after a real crawl.
 
 let network: TestNetwork;
 let scene: Scene;
@@ -31,7 +31,7 @@ beforeAll(async () => {
   const gone = { status: 410, body: Buffer.alloc(0) };
   spoil((path) => (kindOf(path) === 'baseline' && path.includes('broken') ? gone : undefined));
   await scene.look();
-  // It would go on with what failed.
+  // Otherwise it would retry failed work.
   await discovery.stop();
 });
 afterAll(async () => {
@@ -100,7 +100,7 @@ describe('signpost crawl log', () => {
   it('shows what was not taken, why, and what to do about it', async () => {
     const { out } = await crawl('log', '--node', scene.provider.id, '--catalog', 'broken');
     expect(out).toMatch(/^20\S+Z {2}file-missing {2}provider-\d+\.signpost\.test\/\S+ {2}broken\b/m);
-    expect(out).toMatch(/^ {2}The baseline is not there: http/m);
+    expect(out).toMatch(/^ {2}The baseline is missing: there is nothing at http/m);
     expect(out).toMatch(/^ {2}What to do: Upload content before the index/m);
   });
 

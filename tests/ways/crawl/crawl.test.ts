@@ -6,7 +6,7 @@ import { held } from '../../support/network/discovery.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/network/network.ts';
 import { type Provider, startProvider } from '../../support/network/provider.ts';
 
-// From a provider's files to the answer of discover, straight on: the real publisher over real HTTP, the real registry, the real crawler.
+// From a provider's files to the answer of discover, without faults: the real publisher over real HTTP, the real registry, the real crawler.
 
 let network: TestNetwork;
 let provider: Provider;

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Discovering, filter, resourceIds, startDiscovering } from '../../support/network/discover.ts';
 
-// Processes cache documents and geometries. The database tells them of every one that is written, also where nobody touched its catalog's row.
+// Processes cache documents and geometries. The database reports each one that is written, even if its catalog's row is unchanged.
 
 let discovering: Discovering;
 beforeAll(async () => {

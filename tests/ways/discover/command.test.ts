@@ -145,7 +145,7 @@ describe('signpost discover', () => {
     const run = await discover('--where', '@.resourceAttributes.attributes.connectortype == "CCS2"');
     expect(run.out).toMatch(/^Nothing found\.\nIn a sample of .*attributes\.connectorType/);
     const { reason } = JSON.parse((await discover('--near', '77.64,12.97', '--json')).out);
-    expect(reason).toContain('longitude and latitude change places');
+    expect(reason).toContain('longitude and latitude are swapped');
   });
 
   it('says what is wrong with a condition, and where', async () => {
@@ -209,7 +209,7 @@ describe('signpost discover', () => {
     expect(steps).toContainEqual({
       step: 'near miss',
       code: 'unknown-target',
-      says: expect.stringContaining('No geometry stands at $.catalogs[*].provider.availableAt.geo'),
+      says: expect.stringContaining('There is no geometry at $.catalogs[*].provider.availableAt.geo'),
       path: '$.message.intent.spatial[0].targets',
       close: ['$.catalogs[*].provider.availableAt[*].geo', locationOfResource],
     });
@@ -222,7 +222,7 @@ describe('signpost discover', () => {
     const others = await count();
     let explaining: Promise<CommandRun> | undefined;
     await database.transaction(async (tx) => {
-      // It cannot read any list before the lock is released.
+      // It cannot read any list until the lock is released.
       await tx.query('lock table index_1.run in access exclusive mode');
       explaining = discover('--where', '@.id == "fast"', '--explain');
       await until(async () => (await count()) === others + 1);

@@ -12,7 +12,8 @@ import { type PlayedService, playService } from '../../support/network/played-se
 import { keepWarnings } from '../../support/processes/kept-log.ts';
 import { star } from '../../support/values/costly-geometries.ts';
 
-// Geometries that we refuse in a publish come from a catalog service that did not. Their catalog is held, and what they belong to is found by everything but them: nobody's search takes long for them.
+// Geometries that we refuse in a publish, from a catalog service that did not refuse them. Their catalog is stored, and searches find its resources
+// by everything except these geometries, without slow searches.
 
 const retail = 'net.example/retail';
 const { logger, warnings } = keepWarnings();

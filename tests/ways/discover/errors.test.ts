@@ -4,7 +4,7 @@ import type { Actor } from '../../support/network/actor.ts';
 import { startNetwork, type TestNetwork } from '../../support/network/network.ts';
 import { comb, star } from '../../support/values/costly-geometries.ts';
 
-// A wrong intent is refused with one code and the path of the culprit (catalog spec: POST /discover, Error codes).
+// A wrong intent is refused with one code and the path of the fault (catalog spec: POST /discover, Error codes).
 
 let network: TestNetwork;
 let consumer: Actor;

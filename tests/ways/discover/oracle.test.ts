@@ -9,7 +9,7 @@ import {
   type Question,
 } from '../../support/search/discover-oracle.ts';
 
-// The oracle that the index is held against must itself say what the specification says.
+// The oracle that the index is compared with must itself follow the specification.
 
 const now = new Date('2026-06-01T12:00:00Z');
 const providerGeo = '$.catalogs[*].provider.availableAt[*].geo';
@@ -155,7 +155,7 @@ function radius(coordinates: number[], distanceMeters: number, more: object = {}
   return { spatial: [{ op: 'S_DWITHIN', targets: providerGeo, geometry, distanceMeters, ...more }] };
 }
 
-/** Good enough for points that lie close together. */
+/** Accurate enough for nearby points. */
 function measure({ geometry, distanceMeters = 0 }: SpatialConstraint) {
   return (stored: Geometry) => {
     const [[x = 0, y = 0], [u = 0, v = 0]] = [positionOf(stored), positionOf(geometry)];

@@ -8,7 +8,7 @@ import { delhiStations, hasRealData, products, ukStations } from '../../support/
 import type { Actor } from '../../support/network/actor.ts';
 import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/network/network.ts';
 
-// Registers as they are, with their gaps and spellings, and questions as people have them.
+// Real registers, with their gaps and spellings, and questions that people would ask.
 
 describe.skipIf(!hasRealData)('real data (needs the real data)', () => {
   let network: TestNetwork;

@@ -1,8 +1,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { type Shop, startShop } from '../../support/search/shop.ts';
 
-// A small shop of our own making in several languages (tests/fixtures/relevance): whether what was meant comes first, by grades and by cases of meaning. The floors may only rise; a change that
-// loses one of the cases says so. bench/scenarios/relevance.mjs measures on real products with the judgement of people.
+// A small hand-made shop in several languages (tests/fixtures/relevance): whether the intended products come first, measured by grades and by cases
+// of meaning. The floors may only rise; a change that loses one of the cases says so. bench/scenarios/relevance.mjs measures real products with human
+// judgements.
 
 let shop: Shop;
 beforeAll(async () => {

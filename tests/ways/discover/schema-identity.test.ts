@@ -8,7 +8,7 @@ import { type Discovering, filter, startDiscovering } from '../../support/networ
 import { publish } from '../../support/network/publish.ts';
 import { pull, subscribe } from '../../support/network/subscriptions.ts';
 
-// Two addresses of one schema mean the same wherever schemas are asked for (protocol decision: domain schemas).
+// Two addresses of one schema are equivalent in all requests that name schemas (protocol decision: domain schemas).
 
 const asPublished = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
 const asked =

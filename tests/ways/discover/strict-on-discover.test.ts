@@ -8,7 +8,7 @@ import { type Closed, likeOnix, refuseWhatIsClosed } from '../../support/peers/c
 import { hopeless, isAccepted, joinClosed, loose, sentTo } from '../../support/peers/closed-receivers.ts';
 import { runCommand } from '../../support/processes/command.ts';
 
-// One provider must not silence the others: an on_discover reaches consumers whose schemas are closed (protocol decision: strict form).
+// One provider must not silence the others: an on_discover reaches consumers with closed schemas (protocol decision: strict form).
 
 let network: TestNetwork;
 let shopper: Actor;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => network?.close());
 
-/** Puts catalogs into the index that are found by this word. */
+/** Indexes catalogs that this word finds. */
 async function holdAll(word: string, contents: readonly object[]): Promise<void> {
   await hold(
     contents.map((content, index) => ({

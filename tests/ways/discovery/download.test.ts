@@ -11,7 +11,7 @@ import type { TestNetwork } from '../../support/network/network.ts';
 import type { PlayedService } from '../../support/network/played-service.ts';
 import { type Pulling, retail, startPulling } from '../../support/network/pulling.ts';
 
-// Results of a pull that are fetched, from a server that is played as well (catalog spec: POST /catalog/on_pull, downloadManifest).
+// Results of a pull that are downloaded from a server, which the test also plays (catalog spec: POST /catalog/on_pull, downloadManifest).
 
 let pulling: Pulling;
 let network: TestNetwork;
@@ -130,7 +130,7 @@ describe('a download', () => {
 
 interface FileServer {
   url(bytes: Buffer): string;
-  /** How often it was fetched. */
+  /** How often it was downloaded. */
   served(bytes: Buffer): number;
   close(): Promise<void>;
 }

@@ -9,7 +9,7 @@ import type { PlayedService } from '../../support/network/played-service.ts';
 import { completed, type Pulling, startPulling } from '../../support/network/pulling.ts';
 import { watchFor } from '../../support/time.ts';
 
-// Answers of a discovery service to an on_pull, good or bad (catalog spec: POST /catalog/on_pull).
+// Answers of a discovery service to good and bad on_pulls (catalog spec: POST /catalog/on_pull).
 
 let pulling: Pulling;
 let network: TestNetwork;
@@ -26,7 +26,7 @@ afterAll(() => pulling?.close());
 afterEach(() => pulling.calm());
 
 describe('POST /catalog/on_pull', () => {
-  /** A pull that the discovery service is waiting on, and what must not be applied by it. */
+  /** Runs a test while the discovery service waits for a pull; catalog `id` must not be applied. */
   async function whilePulling(
     test: (pull: Received, body: object, id: string) => Promise<void>,
   ): Promise<void> {
@@ -52,7 +52,7 @@ describe('POST /catalog/on_pull', () => {
         400,
         { code: 'CTX_INVALID_FIELD', details: { path: '$.context.messageId' } },
       ]);
-      // Named by a chain, a request that nobody knows cannot be verified at all.
+      // If the chain names an unknown request, it cannot be verified at all.
       expect((await service.answer(pull, body, { context })).status).toBe(401);
     }));
 

@@ -9,7 +9,7 @@ import { type PlayedService, playService } from '../../support/network/played-se
 import { completed, type Pulling, retail, startPulling } from '../../support/network/pulling.ts';
 import { until } from '../../support/time.ts';
 
-// Pulls from a catalog service that is played by the test, and answers well or badly (catalog spec: POST /catalog/pull, POST /catalog/on_pull).
+// Pulls from a catalog service played by the test, which answers correctly or wrongly (catalog spec: POST /catalog/pull, POST /catalog/on_pull).
 
 let pulling: Pulling;
 let network: TestNetwork;
@@ -73,7 +73,7 @@ describe('pulling', () => {
     await discovery.pull();
     const times = service.pulls.slice(before).map(({ at }) => at);
     expect(times).toHaveLength(4);
-    // 50 ms, doubled each time, of which at least half.
+    // 50 ms, doubled each time, of which at least half passes.
     expect((times[3] ?? 0) - (times[0] ?? 0)).toBeGreaterThanOrEqual(25 + 50 + 100);
     expect(await held(network.database, id)).toBeDefined();
     const { rows } = await network.database.query('select failures, last_error from discovery.feed');

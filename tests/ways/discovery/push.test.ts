@@ -16,7 +16,7 @@ import { startNetwork, type TestNetwork } from '../../support/network/network.ts
 import { type PlayedService, playService } from '../../support/network/played-service.ts';
 import { until } from '../../support/time.ts';
 
-// Pushes as catalog services send them, well and badly (catalog spec: POST /catalog/push). The service is played by the test.
+// Good and bad pushes of catalog services (catalog spec: POST /catalog/push). The test plays the service.
 
 const retail = 'a.example/retail';
 const energy = 'b.example/energy';

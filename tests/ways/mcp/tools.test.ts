@@ -16,7 +16,7 @@ import {
 } from '../../support/peers/peer-services.ts';
 import { consumerSettings, type McpProcess, startMcp } from '../../support/processes/mcp-process.ts';
 
-// The four tools of `signpost mcp` on a real network: a node that signs files, which are crawled, and a provider whose catalog came through a service.
+// The four tools of `signpost mcp` on a real network: a crawled node that signs files, and a provider that publishes through a catalog service.
 
 let scene: Discovering;
 let node: Provider;
@@ -107,7 +107,7 @@ describe('search_network', () => {
         verified: { files: 'proven' },
       },
     ]);
-    expect(structured.hits[0].verified.reason).toContain('Relayed by a catalog service, not provable');
+    expect(structured.hits[0].verified.reason).toContain('Relayed by a catalog service and not provable');
     expect(text).toContain('«Charger near-60»');
     expect(text).toContain('value: 15, currency: «INR», unit: «kWh»');
   });

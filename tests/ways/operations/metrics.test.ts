@@ -18,7 +18,7 @@ import {
 import { hasCommand } from '../../support/processes/reverse-proxy.ts';
 import { until } from '../../support/time.ts';
 
-// /metrics of a running network: what waits for whom, how large and how far behind the index is, how searches do, how connections are waited for.
+// /metrics of a running network: waiting deliveries, size and lag of the index, searches, and waits for connections.
 
 const run = promisify(execFile);
 
@@ -30,7 +30,7 @@ beforeAll(async () => {
 });
 afterAll(() => scene?.network.close());
 
-/** The samples of /metrics, by name and labels as they stand there. */
+/** The samples of /metrics, by name and labels as written there. */
 async function readMetrics(render = readPage): Promise<Map<string, number>> {
   const text = await render();
   const samples = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
@@ -43,7 +43,7 @@ async function readPage(): Promise<string> {
   return (await fetch(`${scene.network.discoveryUrl}/metrics`)).text();
 }
 
-/** As a process that has measured nothing yet. */
+/** The gauges of a process that has measured nothing yet. */
 function freshGauges(): () => Promise<string> {
   const metrics = createMetrics({ process: false });
   addDatabaseGauges({ database: scene.network.database, metrics, logger: silentLogger() });
@@ -129,9 +129,9 @@ describe('/metrics', () => {
 
   it('has every metric that the dashboards and the alert rules name', async () => {
     const named = new Set([...dashboardQueries(), ...readAlerts()].flatMap(metricsIn));
-    // The supervisor of several workers counts it.
+    // The supervisor of several workers exports it.
     named.delete('signpost_worker_restarts_total');
-    // Only an index in OpenSearch lags.
+    // Only an index in OpenSearch has a lag.
     named.delete('signpost_search_lag_seconds');
     expect(named.size).toBeGreaterThan(20);
     await until(async () => (await readPage()).includes('signpost_index_outdated_catalogs'));

@@ -5,7 +5,7 @@ import { type InstalledProject, installPackages } from '../../support/processes/
 import { startUp, type UpProcess } from '../../support/processes/up-process.ts';
 import { until } from '../../support/time.ts';
 
-// The packed package starts, takes a catalog and finds it. tests/package/package.test.ts walks every way through it.
+// The packed package starts, accepts a catalog and finds it. tests/package/package.test.ts walks every way through it.
 
 let project: InstalledProject;
 let up: UpProcess | undefined;
@@ -27,7 +27,7 @@ it('starts everything with signpost up', async () => {
 });
 
 it('publishes and finds by the commands that this suggests', async () => {
-  /** As npx does it, which takes half a second more. */
+  /** Like npx, which takes half a second more. */
   const type = (name: string) => {
     const suggested = new RegExp(`npx (signpost ${name} .*?)(?: {3,}|$)`, 'm').exec(banner)?.[1];
     return project.type(`node_modules/.bin/${suggested}`);

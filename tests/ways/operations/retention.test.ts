@@ -8,8 +8,8 @@ import { claimHousekeeping } from '../../../src/storage/work/retention.ts';
 import { useDatabase } from '../../support/database/database.ts';
 import { largeTables, small } from '../../support/database/large-tables.ts';
 
-// Every table of the schema has a decision here: it is emptied by age, and a year of its rows is planted, one a day; or something else bounds it. A new table
-// without a decision fails the first test. docs/operating.md tells operators the same.
+// Every table of the schema needs a decision here: either old rows are deleted, and the test plants a year of rows, one a day; or something else
+// bounds it. A new table without a decision fails the first test. docs/operating.md gives operators the same information.
 
 /** A row is half a day younger than its `day`, from 1 to 365. */
 const days = 'generate_series(1, 365) as day';
@@ -18,12 +18,12 @@ const key = (prefix: string) => `sha256(convert_to('${prefix}' || day, 'UTF8'))`
 
 interface Aged {
   plant: string;
-  /** The time of a row that decides, and for how many days the row is kept after it. */
+  /** The time that decides, and the number of days that a row is kept after it. */
   time: string;
   keptDays: number;
-  /** Older rows that somebody still needs. */
+  /** The number of older rows that are still needed. */
   needed?: number;
-  /** Which rows of the table it is about. */
+  /** The rows of the table that are meant. */
   where?: string;
 }
 
@@ -74,7 +74,7 @@ const planted: Record<string, Aged> = {
     needed: 1,
   },
   'catalog.change_log': {
-    // The change of each day of catalog 1, and one of long ago of catalog 2, which is its latest.
+    // Daily changes of catalog 1, and an old one of catalog 2, which is its latest.
     plant: `insert into catalog.change_log (seq, catalog_key, version, publisher, kind, at, details)
       select 366 - day, case day when 300 then 2 else 1 end, 366 - day, 'a', 'update', ${at}, '{}' from ${days};
       update catalog.push_cursor set seq = 365`,
@@ -112,7 +112,7 @@ const planted: Record<string, Aged> = {
     keptDays: 0,
   },
   'registry.record_version': {
-    // The present record, and one version of each day, each followed by that of the day after.
+    // The current record, and one version per day, each followed by that of the next day.
     plant: `insert into registry.participant (namespace, registry_name, subscriber_id) values ('a', 'r', 'a');
       insert into registry.signing_key (namespace, registry_name, record_id, public_key, state, ttl_seconds) values ('a', 'r', 'k', '', 'live', 1);
       update registry.record_version set version = 366;
@@ -122,7 +122,7 @@ const planted: Record<string, Aged> = {
         366 - day, ${at} from registry.record_version, ${days}`,
     time: 'recorded_at',
     keptDays: 30,
-    // The state of the record 30 days ago was written before that.
+    // The state of the record 30 days ago is an older version.
     needed: 1,
   },
   'discovery.crawl_log': {
@@ -155,7 +155,7 @@ const planted: Record<string, Aged> = {
   },
 };
 
-/** Rows that go with those of another table. */
+/** Rows that are deleted with those of another table. */
 const dependents: Record<string, string> = {
   'work.taken_callback': 'work.sent_request',
   'catalog.submission_result': 'catalog.submission',
@@ -257,7 +257,7 @@ describe('retention', () => {
     );
     expect(rows.map(({ name }) => name).filter((name) => !decided.has(name))).toEqual([]);
     expect(decided.size).toBe(rows.length);
-    // Whether it may be large, too: tests/long/idle.test.ts fills those that may.
+    // Also records whether it may be large: tests/long/idle.test.ts fills those that may.
     expect([...largeTables, ...Object.keys(small)].sort()).toEqual([...decided].sort());
   });
 

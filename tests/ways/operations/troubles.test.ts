@@ -17,8 +17,8 @@ import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/ne
 import { commandLine } from '../../support/processes/up-process.ts';
 import { until } from '../../support/time.ts';
 
-// A discovery service that nobody has registered: the catalog service refuses its subscription with 401. One list says so: in the body of /ready, as a metric, in
-// `signpost status` and `signpost check` as they are built, and in what the page Health reads.
+// A discovery service that is not registered: the catalog service refuses its subscription with 401. One list reports this: in the body of /ready, as
+// a metric, in the built `signpost status` and `signpost check`, and in the data of the page Health.
 
 let network: TestNetwork;
 let discovery: Process;
@@ -64,7 +64,7 @@ async function readMetric(at = operations()): Promise<Record<string, number>> {
   return Object.fromEntries([...samples].map(([, kind = '', value]) => [kind, Number(value)]));
 }
 
-/** The feed has been out of step for longer. Between two steps: a step that is under way writes the time that it has read. */
+/** Makes the feed out of step for longer. Runs between two steps, because a running step would write the time that it has read. */
 async function letPass(time: string): Promise<void> {
   await until(async () => {
     const { rowCount } = await network.database.query(
@@ -154,7 +154,7 @@ describe('a discovery service that nobody has registered', () => {
       ...{ subscriberId: identity.id, url: identity.url, networkIds: [defaultNetwork] },
       key: { recordId, publicKey },
     });
-    // Each remembers for half a minute what the registry did not have.
+    // Each remembers for half a minute that the registry lacked the key.
     await discovery.close();
     await network.restart();
     await start();
@@ -185,13 +185,13 @@ describe('a discovery service that nobody has registered', () => {
     expect(await readTroubles()).toMatchObject([
       {
         kind: 'feed-not-in-step',
-        what: expect.stringMatching(/^The discovery service is not in step with the catalog service at http/),
+        what: expect.stringMatching(/^The discovery service is out of sync with the catalog service at http/),
         next: expect.stringContaining(`Check that ${line.url} answers from this machine`),
       },
     ]);
     expect((await run('status', operations())).exitCode).toBe(1);
     await line.mend();
-    // Nothing was missed: what is pushed meanwhile is pushed again. So it need not be pulled again.
+    // Pushes during the outage are repeated, so nothing was missed, and no new pull is needed.
     await until(async () => (await readTroubles()).length === 0, 'the feed to be in step');
   });
 });

@@ -13,7 +13,7 @@ import { silentLogger } from '../../../src/logger.ts';
 import { createMetrics } from '../../../src/metrics.ts';
 import { addFileRoutes } from '../../../src/publisher/serve.ts';
 
-// The published files, as a crawler, a browser and somebody with bad intentions fetch them.
+// The published files, as crawlers, browsers and attackers fetch them.
 
 const index = 'index/catalogs.index.json';
 const baseline = 'catalogs/chargers.v1.0123456789ab.json';
@@ -57,7 +57,7 @@ afterAll(async () => {
   rmSync(directory, { recursive: true, force: true });
 });
 
-/** As the publisher writes: whole, under another name, and then renamed. Long ago, unless told otherwise. */
+/** Writes like the publisher: the whole file under another name, then renamed. By default with an old time. */
 async function write(path: string, content: string | Buffer, at = new Date('2026-01-02T03:04:05.678Z')) {
   const draft = join(directory, 'draft');
   await writeFile(draft, content);
@@ -71,7 +71,7 @@ interface Answer {
   body: Buffer;
 }
 
-/** The path goes out as it is written here. */
+/** Sends the path unchanged. */
 function ask(path: string, headers: OutgoingHttpHeaders = {}, method = 'GET'): Promise<Answer> {
   return new Promise((resolve, reject) => {
     request({ host: origin.hostname, port: origin.port, path, headers, method }, async (response) =>
@@ -152,7 +152,7 @@ describe('a published file', () => {
       { 'if-modified-since': 'yesterday' },
     ])
       expect((await ask(`/${index}`, condition)).status).toBe(200);
-    // The same length, in the same moment.
+    // The same length, at the same moment.
     await write(index, '{"nodeId":"b"}');
     const after = await ask(`/${index}`, { 'if-none-match': etag });
     expect([after.status, String(after.body)]).toEqual([200, '{"nodeId":"b"}']);

@@ -9,7 +9,7 @@ import { publishCatalogs } from '../../../src/publisher/publish.ts';
 import { makeTree, servedFiles, type TestTree } from '../../support/hosted/published-tree.ts';
 import { arbitraryChange } from '../../support/values/arbitrary-change.ts';
 
-// Every file that the publisher writes is bound to its key: whoever changes its JSON value, or writes its signature in another way, is refused
+// The publisher's key protects every file that it writes: a file with a changed JSON value, or another spelling of its signature, is refused
 // (self-hosted spec: Authentication).
 
 for (const profile of ['spec', 'nfh014'] as const) {
@@ -31,7 +31,7 @@ for (const profile of ['spec', 'nfh014'] as const) {
     });
 
     it('are refused after any change of their JSON value', () => {
-      // The large one is like the others once it is unpacked, but takes its time.
+      // The large file is like the others once unpacked, but slow.
       const small = documents.filter(({ catalogId, catalog }) => !(catalogId === 'large' && catalog));
       for (const document of small) {
         fc.assert(
@@ -93,7 +93,7 @@ function reversed(value: Json): Json {
   );
 }
 
-/** The document with texts that a lenient decoder turns into the same signature. */
+/** The document with other spellings of its signature that a lenient decoder accepts. */
 function otherSpellings(document: JsonObject): JsonObject[] {
   const { signature, proof } = document;
   if (typeof signature === 'string')
@@ -102,7 +102,7 @@ function otherSpellings(document: JsonObject): JsonObject[] {
     return spellingsOfJws(String(proof.jws)).map((jws) => ({ ...document, proof: { ...proof, jws } }));
   if (!isJsonObject(signature)) throw new Error('there is no signature');
   const { value } = signature;
-  // This form is read in either alphabet, padded or not, because deployed publishers mix them; stray bits never pass.
+  // This form accepts either alphabet, padded or not, because deployed publishers mix them; stray bits are never accepted.
   const spellings = [...strayBits(String(value).replace('==', '')), ` ${value}`, `${value}\n`];
   return spellings.map((text) => ({ ...document, signature: { ...signature, value: text } }));
 }

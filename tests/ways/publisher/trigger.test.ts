@@ -14,7 +14,7 @@ import {
 } from '../../support/hosted/publisher.ts';
 import { startNetwork, type TestNetwork } from '../../support/network/network.ts';
 
-// The local trigger of a running publisher, and what is served after it answered.
+// The local trigger of a running publisher, and the served files after its answers.
 
 let publisher: TestPublisher;
 
@@ -30,7 +30,7 @@ async function entryOf(catalogId: string, index = defaultIndex) {
   return body?.catalogs.find((entry: { catalogId: string }) => entry.catalogId === catalogId);
 }
 
-/** The status that a request with these headers gets. */
+/** The status of the answer to a request with these headers. */
 async function triggerWith(given: Record<string, string>, request: object): Promise<number | undefined> {
   const headers = { ...given, 'content-type': 'application/json', ...tokenHeader(publisher.config) };
   const sent = httpRequest(`${publisher.config.triggerUrl}/catalog/publish`, { method: 'POST', headers });
@@ -246,8 +246,8 @@ describe('a registry that does not know everything', () => {
     expect((await trigger(config, { message })).body).not.toHaveProperty('warnings');
   });
 
-  it('is warned of when it cannot be asked', async () => {
+  it('is warned of when it cannot be queried', async () => {
     const { body } = await trigger(publisher.config, { message: { catalogs: [smallCatalog('coffee')] } });
-    expect(body.warnings).toContainEqual(expect.stringContaining('The registry could not be asked'));
+    expect(body.warnings).toContainEqual(expect.stringContaining('The registry could not be queried'));
   });
 });

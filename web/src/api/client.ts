@@ -1,6 +1,5 @@
 import { signIn } from './session.ts';
 
-/** Why the operator's API refused something, or does not answer. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: string;

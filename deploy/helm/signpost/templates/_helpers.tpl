@@ -10,7 +10,7 @@ helm.sh/chart: {{ .Chart.Name }}-{{ .Chart.Version }}
 {{ .Values.image.repository }}:{{ .Values.image.tag | default .Chart.AppVersion }}
 {{- end }}
 
-{{/* Who it runs as, of every pod. */}}
+{{/* The user of every pod. */}}
 {{- define "signpost.podSecurity" -}}
 runAsNonRoot: true
 runAsUser: 1000
@@ -27,7 +27,7 @@ capabilities:
   drop: [ALL]
 {{- end }}
 
-{{/* Of the Secret, the keys of one role alone; takes a dictionary with root and secrets. */}}
+{{/* The keys of the Secret for one role; takes a dictionary with root and secrets. */}}
 {{- define "signpost.secrets" -}}
 {{- range .secrets }}
 - name: {{ . }}
@@ -36,7 +36,7 @@ capabilities:
 {{- end }}
 {{- end }}
 
-{{/* Annotations of a pod. The checksum starts its pods again at the next upgrade after one of their secrets changed. */}}
+{{/* Annotations of a pod. The checksum restarts the pods at the next upgrade after one of their secrets changed. */}}
 {{- define "signpost.podAnnotations" -}}
 {{- $data := (lookup "v1" "Secret" .root.Release.Namespace .root.Values.secretName).data | default dict }}
 {{- $own := dict }}
@@ -49,7 +49,7 @@ checksum/secrets: {{ $own | toJson | sha256sum }}
 {{- end }}
 {{- end }}
 
-{{/* Settings of all roles, then those of one; takes a dictionary with root and settings. */}}
+{{/* Settings of all roles, then of one; takes a dictionary with root and settings. */}}
 {{- define "signpost.environment" -}}
 {{- range $name, $value := merge (dict) .settings .root.Values.settings }}
 - name: {{ $name }}
@@ -57,7 +57,7 @@ checksum/secrets: {{ $own | toJson | sha256sum }}
 {{- end }}
 {{- end }}
 
-{{/* A process is alive while it answers at all, and takes requests while its database does. */}}
+{{/* A process is alive while it answers, and ready while its database does. */}}
 {{- define "signpost.probes" -}}
 startupProbe:
   httpGet: { path: /health, port: operations }

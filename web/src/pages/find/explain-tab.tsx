@@ -51,7 +51,6 @@ function Step({ step: { step, ms, ...details }, whole }: { step: ExplainStep; wh
   );
 }
 
-/** Lists below each other, the members of an object beside each other. */
 function Detail({ value }: { value: unknown }) {
   if (typeof value === 'number') return <>{spellCount(value)}</>;
   if (typeof value !== 'object' || value === null) return <>{String(value)}</>;

@@ -22,7 +22,6 @@ interface MapParts {
   shapes: L.GeoJSON;
 }
 
-/** A search, and the area that is being drawn for it. */
 export interface DrawProps {
   query: FindQuery;
   drawing?: Drawing;
