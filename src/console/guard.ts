@@ -112,7 +112,7 @@ function refuseStrangers(request: FastifyRequest, isLocal: boolean): void {
   if (isLocal) {
     const telling = findProxyHeader(headers);
     if (telling !== undefined) throw refused(`it refuses requests with the header ${telling}`);
-    // A page of a site whose name was made to lead here asks for that name.
+    // A website whose name resolves to this machine sends that name.
     if (headers.host !== undefined && !isThisMachine(hostname))
       throw refused('it accepts only requests to localhost or a loopback address');
   }

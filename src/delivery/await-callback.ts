@@ -27,7 +27,6 @@ export interface AwaitedCallback<Callback> {
   arrived: Promise<Callback>;
   /** Ends the waiting: `arrived` rejects, unless a callback has come. Later callbacks are checked and ignored. */
   fail(error: Error): void;
-  /** Whether a callback came before the waiting ended. */
   readonly isAnswered: boolean;
   /** Why the last callback to this request was refused, if one was. */
   refusal?: string;

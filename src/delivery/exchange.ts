@@ -21,7 +21,6 @@ export interface Question {
 export interface AnswerToQuestion {
   status: number;
   body: Buffer;
-  /** subscriberId of the signer of the answer, if the signature is valid. */
   signer?: string;
   retryAfterMs?: number;
   date?: string;

@@ -3,7 +3,6 @@
 export const maxRetryDelayMs = 5 * 60_000;
 /** Maximum of a receiver's Retry-After. */
 export const maxRetryAfterMs = 60 * 60_000;
-/** No delivery waits longer than this for its next attempt. */
 export const longestRetryWaitMs = Math.max(maxRetryDelayMs, maxRetryAfterMs);
 
 export interface RetryPolicy {
@@ -15,7 +14,6 @@ export interface ReceivedAnswer {
   status: number;
   /** `message.status` of the body, if present. */
   acknowledgement?: string;
-  /** `message.error` of the body as text. */
   error?: string;
   /** The code of that error, and the path of the fault. */
   code?: string;

@@ -23,7 +23,6 @@ export interface SentCallback {
   outcome: Outcome;
   form: BodyForm;
   remark?: string;
-  /** The remaining parts, if the attempt is repeated. */
   parts?: Parts;
   exchanges: Exchange[];
 }

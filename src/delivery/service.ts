@@ -50,7 +50,6 @@ export interface ServiceContext {
   now(): Date;
 }
 
-/** How the process of a service makes it reachable. */
 interface Hosting {
   url: string;
   /** The part of /ready that every service has: registry, own key, troubles. */

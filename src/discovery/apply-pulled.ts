@@ -37,7 +37,6 @@ export interface PulledPage {
 
 export interface PageOutcome {
   catalogs: number;
-  /** Resources and offers that were new or different, and those that went. */
   written: number;
   removed: number;
   /** Catalogs that could not be compared because a push of a part of them came meanwhile. */

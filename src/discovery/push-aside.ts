@@ -19,7 +19,7 @@ const large = { size: 2 };
 const small = { size: 1, ofAllWorkers: 8, least: 2 };
 /** As long as a transaction may take. */
 const deadlineMs = 5 * 60_000;
-/** A thread is waited for no longer than this. */
+/** Maximum wait for a thread. */
 const waitMs = 20_000;
 
 export function createPushAside({ config, database, logger }: DiscoveryContext) {

@@ -43,7 +43,6 @@ export function createAdmission({
   };
 }
 
-/** A description of the exceeded limit; undefined if there is none. */
 export function overload(load: Load, limits: Load): string | undefined {
   if (load.waitingConnections > limits.waitingConnections) return 'too many requests wait for the database';
   if (load.eventLoopDelayMs > limits.eventLoopDelayMs) return 'it is too busy to answer in time';

@@ -11,7 +11,6 @@ type AnsweredRequest = Pick<FastifyRequest, 'method' | 'url' | 'headers' | 'refu
 
 const requestTimeout = 60_000;
 const headersTimeout = 10_000;
-/** How long requests may finish while the server closes. */
 const finishMs = 3_000;
 
 /** Signed routes on Node's own server, for commands: it starts faster than Fastify. Only signed-route.ts checks messages. */
@@ -67,7 +66,6 @@ function asFastifyRequest(raw: IncomingMessage): FastifyRequest {
   } as object as FastifyRequest;
 }
 
-/** The same for the answer. */
 function asFastifyReply(response: ServerResponse): FastifyReply {
   const reply = {
     raw: response,

@@ -14,7 +14,6 @@ export interface RateLimit {
 interface RateLimitOptions {
   /** Refilled tokens per second; 0 removes the limit. */
   perSecond: number;
-  /** Tokens of a full bucket. */
   burst: number;
   maxKeys?: number;
 }

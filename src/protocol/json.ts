@@ -17,7 +17,6 @@ export function parseJson(bytes: Uint8Array): Json {
   }
 }
 
-/** Throws the fault of a text, without building its value. */
 export function checkJson(buffer: Buffer): void {
   if (!isUtf8(buffer)) {
     throw new ProtocolError('SCH_INVALID_JSON', `not UTF-8, at byte ${firstBadByte(buffer)}`);

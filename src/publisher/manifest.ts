@@ -23,13 +23,11 @@ export interface NodeDetails {
   url: string;
   /** `domain` of its registry record; the host of its address unless given. */
   domain?: string;
-  /** `countries` of its registry record. */
   countries?: readonly string[];
 }
 
 export interface NodeDescription extends NodeDetails, Seal {
   id: string;
-  /** The registry that a bare domain belongs to. */
   registryName: string;
   indexUrls: readonly string[];
   /** Earlier keys that published content is still signed with. */

@@ -17,7 +17,6 @@ export interface PublishPreview {
   offers: ListPreview;
   /** Names of the catalog-level members that become others, come or go. */
   members: string[];
-  /** Facts of the entry that would change. */
   facts: Partial<Pick<EntryFacts, 'isActive' | 'networkIds'>>;
 }
 

@@ -23,7 +23,6 @@ export async function readPublishedTree(directory: string) {
     }
   }
   return {
-    /** Entries of all indexes, by catalog id. */
     entries: entries as ReadonlyMap<string, IndexEntry>,
     /** Undefined where the catalog was never published; without content where it is retired or cannot be read back. */
     async find(catalogId: string): Promise<PublishedCatalog | undefined> {

@@ -60,7 +60,6 @@ export async function listContentFiles(tree: ReadableTree): Promise<Map<string, 
   return byCatalog;
 }
 
-/** The baselines among the files of a catalog, as far as they can be read. */
 export async function readBaselines(tree: ReadableTree, files: readonly ContentFile[]) {
   const baselines = files.filter(({ kind }) => kind === 'baseline');
   const found = await Promise.all(baselines.map((file) => findBaseline(tree, file)));

@@ -7,9 +7,7 @@ import { type Submission, submissionsOf } from '../rules/submission.ts';
 
 /** At the trigger a submitted catalog is the whole catalog, unless its directive says MERGE. */
 export interface TriggerSubmission extends Omit<Submission, 'networkIds'> {
-  /** Absent when the request names no networks. */
   networkIds?: string[];
-  /** Absent when the request names none. */
   masters?: MasterDependency[];
   /** The request does not say which updateMode is meant. */
   isModeDefault: boolean;

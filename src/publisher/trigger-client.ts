@@ -11,7 +11,6 @@ const maxAnswerBytes = 64 * 1024 * 1024;
 export interface Trigger {
   client: GuardedClient;
   url: string;
-  /** None where the publisher asks for none. */
   token?: string;
 }
 

@@ -13,7 +13,6 @@ import { requireToken } from './trigger-token.ts';
 
 // The local trigger, POST /catalog/publish (self-hosted spec: Endpoints): of the same operator, unsigned but with a token, answered when the work is done.
 
-/** Name of the trigger in messages to its operator. */
 export const triggerName = 'trigger';
 
 /** The body and the files made from it are in memory at once. Crawlers accept 10 MiB a file, so this is room for many catalogs in one request. */
@@ -59,7 +58,7 @@ const TriggerQuery = Type.Object({
   ),
   node: Type.Optional(
     Type.String({
-      description: 'Node whose files are meant: refused if this is the publisher of another node.',
+      description: 'Whose files are meant; refused by the publisher of another node.',
     }),
   ),
 });

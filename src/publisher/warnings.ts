@@ -13,7 +13,6 @@ const maxMasters = 8;
 const maxCatalogs = 20_000;
 const maxNamedIds = 10;
 
-/** Why readers may not take what is published. */
 export function findReadingProblems(
   { catalogId, changes, dependencies }: IndexEntry,
   files: readonly SealedFile[],
@@ -46,7 +45,6 @@ export function findMasterProblems(
   ];
 }
 
-/** Why readers may take nothing of this node at all. */
 export function findNodeProblems(catalogs: number): string[] {
   if (catalogs <= maxCatalogs) return [];
   return [

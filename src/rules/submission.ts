@@ -35,7 +35,6 @@ export interface Publisher {
 
 export interface Known {
   stored?: StoredCatalog;
-  /** Current extensions of the submitted resources, by resource id. */
   extensions: ReadonlyMap<string, StoredExtension>;
   /** The relevant master resources by their id, each list in the order of first publication. */
   masters: ReadonlyMap<string, readonly MasterResource[]>;

@@ -23,7 +23,6 @@ export interface FirstConnectionOptions {
   signal?: AbortSignal;
 }
 
-/** Throws a plain sentence if no connection is possible. */
 export async function connectFirst(options: FirstConnectionOptions): Promise<pg.Client> {
   const { url, logger, waitForServer = false, signal } = options;
   const settings = connectionSettings(url);

@@ -7,7 +7,7 @@ import type { OperationsStart, Process } from '../main.ts';
 //
 //   worker: ready → supervisor: assignment → worker: started, or failed and its end
 //   supervisor: stop → worker drains and ends. A channel that is closed means the same: the supervisor is gone.
-//   supervisor: ping → worker: pong (watchdog.ts)
+//   supervisor: ping → worker: pong (slot.ts)
 //   worker: spent → supervisor: spent, to the others (http/shared-limits.ts)
 //   worker: all-metrics-wanted → supervisor: metrics-wanted, to all → workers: metrics → supervisor: all-metrics
 

@@ -31,7 +31,7 @@ export async function listen(
   const handle = expressHandler(receiver);
   const server = createServer((request, response) => handle(request, response));
   server.listen(port, host);
-  // Rejects with the error of the socket where it cannot listen.
+  // Rejects with the error of the socket if it cannot listen.
   await once(server, 'listening');
   const { port: bound } = server.address() as AddressInfo;
   return {

@@ -7,7 +7,6 @@ import type { Applicable } from './assemble.ts';
 
 // The effect of a reading on the index, and the new cursor.
 
-/** Under which the index knows what was crawled. */
 export const nodeSource = 'node';
 
 /** @param later resources that the reading lacks, because they come with `laterOf` */

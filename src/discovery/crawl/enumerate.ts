@@ -28,7 +28,6 @@ import { lineOf, logFaults } from './tell.ts';
 
 const sourcesAtOnce = 4;
 
-/** Brings the sources, and what is shown of what is known, in line with the settings. */
 export async function configureCrawl({ config, database, policy }: CrawlContext): Promise<void> {
   const { UNCONFIRMED } = config;
   const settings = {

@@ -109,7 +109,6 @@ function missingFile(reading: Reading, { baselines, changes }: ReadFiles): NextF
   return reference && { kind: 'change', reference };
 }
 
-/** One baseline or change file, trusted; a large one in a thread, and what it holds is checked a little at a time. */
 export async function readFile(
   reader: Reader,
   task: Omit<FileTask, 'keys'>,

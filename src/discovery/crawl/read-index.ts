@@ -74,9 +74,7 @@ export function judgeIndex(
 export interface HintedIndex {
   node: string;
   networkMemberships: readonly string[];
-  /** Where its manifest is. */
   host: string;
-  /** The MASTER entries in it that are not retired. */
   masters: IndexEntry[];
 }
 

@@ -1,7 +1,6 @@
 // Limits the memory for fetched files, over all hosts. Work takes room before it opens a file, and gives all of it back at the end. If everybody who
 // holds room waits for more, the first in line goes ahead.
 
-/** Opens the share of one piece of work. */
 export type Room = () => Share;
 
 export interface Share {

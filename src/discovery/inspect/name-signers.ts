@@ -45,7 +45,6 @@ export async function* nameSigners(
   if (!isNamed) yield* examineLocalKeys(exam, identity, own);
 }
 
-/** Where the documents are, as far as they were told of. */
 interface SeenPlaces {
   manifest?: string;
   indexes: Set<string>;

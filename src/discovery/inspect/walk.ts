@@ -11,7 +11,6 @@ export interface Patient {
   identity: string;
   address?: string;
   catalogId?: string;
-  /** No more catalogs are looked at; all unless given. */
   maxCatalogs?: number;
 }
 

@@ -30,7 +30,6 @@ export interface FoundResource {
   ranked: RankedResource;
   catalog: StoredDocument;
   resource: StoredDocument;
-  /** Offers that name this resource. */
   offers: readonly StoredDocument[];
   /** The number of further offers, which would not fit. */
   more?: number;

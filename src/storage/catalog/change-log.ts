@@ -36,7 +36,6 @@ export async function appendChange(tx: Transaction, change: NewChange): Promise<
   tx.hint(changesChannel);
 }
 
-/** Numbers committed changes; returns how many. */
 export async function numberChanges(database: Database): Promise<number> {
   for (let total = 0; ; ) {
     const { rowCount: waiting } = await database.query(sql`select from catalog.change_log
@@ -91,7 +90,6 @@ export async function purgeChanges(database: Database, before: Date): Promise<nu
   }
 }
 
-/** The stored changes of one catalog, the latest first. */
 export function listChanges(queryable: Queryable, catalogKey: number, limit: number) {
   return queryable.rows<Change>(sql`select ${columns} from catalog.change_log
     where catalog_key = ${catalogKey} order by version desc limit ${limit}`);

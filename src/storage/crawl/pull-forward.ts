@@ -7,7 +7,6 @@ import { sourceTable } from './sources.ts';
 // Repairs the crawler's tables after a jump of the database's clock (see work/pull-forward.ts). The maximum wait of a row depends on its number of
 // failures: a row without failures must not wait for hours, as a permanently failing one may.
 
-/** In milliseconds. */
 interface CrawlWaits {
   longestPollMs: number;
   /** The first delay after a failure, which doubles up to the last. */

@@ -106,7 +106,6 @@ async function makeHome(home: string): Promise<void> {
   }
 }
 
-/** Joins the running server, or makes missing files and starts it. */
 async function runningCluster(home: string, options: EmbeddedOptions): Promise<Cluster> {
   const { logger, settings = {}, openDirectories = usualOpenDirectories, signal } = options;
   const known = await findCluster(home);

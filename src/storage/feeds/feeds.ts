@@ -71,7 +71,6 @@ export function listFeeds(queryable: Queryable) {
     from discovery.feed where configured order by position, id`);
 }
 
-/** The state of the feeds in the settings. */
 export function listFeedStates(queryable: Queryable) {
   return queryable.rows<FeedState>(sql`
     select catalog_url as "catalogUrl", network_id as "networkId", service, subscription_id as "subscriptionId", failures, last_error as "lastError",

@@ -8,9 +8,9 @@ import { LeaseLost } from './lease-lost.ts';
 //   id bigint identity, due_at timestamptz (null: nothing to do), lease_token uuid, leased_until timestamptz, attempts int not null default 0
 //
 // and an index on due_at, led by the columns that claims select by. These times are the database's: processes give durations, never times, because
-// their clocks may differ and jump. pull-forward.ts repairs the effects of a jump of the database's own clock. A writer that finds new work for a
-// row sets due_at = least(due_at, now()), at any time: a claim moves due_at to the end of its lease, so a row whose process died becomes due again,
-// and if due_at differs when the lease is given back, it was set meanwhile, and stays.
+// their clocks may differ and jump. pull-forward.ts repairs the effects of a jump of the database's own clock. A writer that finds new work for a row
+// sets due_at = least(due_at, now()), at any time: a claim moves due_at to the end of its lease, so a row whose process died becomes due again, and
+// if due_at differs when the lease is given back, it was set meanwhile, and stays.
 
 /** Dead processes lose their work after this time, and so do stopped ones, whose transactions the server has ended by then (connection.ts). */
 export const leaseMs = 20_000;
@@ -116,7 +116,6 @@ export async function renew(
   return new Set(kept);
 }
 
-/** Milliseconds until the next row becomes due that is not due yet; null if there is none. */
 export function msUntilNextDue(queryable: Queryable, table: string, where?: Record<string, unknown>) {
   return queryable.value<number | null>(
     sql`select (extract(epoch from min(due_at) - now()) * 1000)::float8
