@@ -1,4 +1,4 @@
-/** What `read` returns; undefined where it throws, whatever the reason. For what others wrote, and may be anything. */
+/** The result of `read`; undefined if it throws, whatever the reason. For foreign input, which may be anything. */
 export function attempt<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -4,14 +4,14 @@ import type { Json, JsonObject } from './json.ts';
 
 /** The JSON Canonicalization Scheme (RFC 8785): one text for one JSON value. Signed files sign this text. */
 export function canonicalJson(value: Json): string {
-  // JSON.stringify writes numbers and strings as RFC 8785 asks, and is three times as fast. An escaped surrogate may be a lone one, which has no canonical form.
+  // JSON.stringify writes numbers and strings as RFC 8785 requires, three times as fast. An escaped surrogate may be a lone one, which has no canonical form.
   const quick = attempt(() => JSON.stringify(inOrder(value)));
   const text = quick === undefined || quick.includes('\\ud') ? canonicalize(value) : quick;
   if (text === undefined) throw new TypeError('only JSON values have a canonical form');
   return text;
 }
 
-/** The value itself where its members are in order all through, otherwise a copy. Throws where an object cannot have them in order. */
+/** The value itself if its members are in order at every level, otherwise a copy. Throws if an object cannot have them in order. */
 function inOrder(value: Json): Json {
   if (typeof value === 'number' && !Number.isFinite(value)) throw new TypeError('no JSON number');
   if (typeof value !== 'object' || value === null) return value;

@@ -3,7 +3,7 @@ import { isJsonObject, type Json } from '../protocol/json.ts';
 import { angleBetween, earthRadiusMeters, toVector } from './geometry/sphere.ts';
 import { isValidAt } from './time-period.ts';
 
-// Reads a hit of an on_discover: its distance, and whether it is available at a given time. prices.ts reads its prices.
+// Parses a hit of an on_discover: its distance, and its availability at a given time. prices.ts parses its prices.
 
 export interface Hit {
   resource: Resource;

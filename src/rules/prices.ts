@@ -14,7 +14,7 @@ export interface Price {
   offerId: string;
 }
 
-/** The price of a reservation, and the least or most that a session costs, are not prices of the resource. */
+/** A reservation price, and the minimum or maximum of a session, are not prices of the resource. */
 const asides = /^(RESERVATION|MINIMUM|MAXIMUM)/;
 
 /** The prices in a list of offers. `value` and `currency` are usual; charging adds `unit` and `minValue` (docs/charging.md). */
