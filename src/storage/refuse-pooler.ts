@@ -1,9 +1,9 @@
 import pg from 'pg';
 import { describeServer } from './connection.ts';
 
-// Poolers such as PgBouncer are refused: the state of a connection would be lost, or mixed with others'. Our own pools have prepared statements, session
-// settings that end a stopped process's transactions before its leases (connection.ts), LISTEN, and the number of the server's process, which cancels
-// a slow statement (statement.ts): a pooler makes up another number.
+// Poolers such as PgBouncer are refused: the state of a connection would be lost, or mixed with others'. Our own pools have prepared statements,
+// session settings that end a stopped process's transactions before its leases (connection.ts), LISTEN, and the number of the server's process, which
+// cancels a slow statement (statement.ts): a pooler makes up another number.
 
 export async function refusePooler(client: pg.Client, url: string): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');

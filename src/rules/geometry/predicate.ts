@@ -11,7 +11,7 @@ import type { Spot } from './spot.ts';
 // great circles. A polygon is everything inside an odd number of its rings, valid or not.
 //
 // A geometry becomes points, lines and areas, unwrapped across the date line (shape, unwrap), with its edges indexed by longitude (figure, edges).
-// The overlay of two (relate, arrangement), by exact predicates (spot), gives their relation, and each operator is a pattern of it.
+// The overlay of two (arrangement), by exact predicates (spot), gives their relation, and each operator is a pattern of it.
 
 /** predicate(stored geometry, query geometry). Only S_DWITHIN uses the distance. */
 export function predicate(
