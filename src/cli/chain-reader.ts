@@ -7,7 +7,7 @@ import type { GuardedClient } from '../http/guarded-client.ts';
 import { CommandError } from './command.ts';
 import { createSourceChecker, readSchemaSources, type SchemaSource } from './schema/sources.ts';
 
-// Commands read what nodes host with the parts of the crawler, and under its limits.
+// Commands read hosted files with the parts of the crawler, and under its limits.
 
 export function createChainFetcher(config: Config, client: GuardedClient): Fetcher {
   return createFetcher({
@@ -16,13 +16,13 @@ export function createChainFetcher(config: Config, client: GuardedClient): Fetch
   });
 }
 
-/** Fails the command where the registry could not be asked. */
+/** Fails the command if the registry could not be reached. */
 export function explainRegistry(error: unknown, { registryUrl }: Config, advice: string): never {
   if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
   throw new CommandError(`The registry at ${registryUrl} cannot be asked${advice}`, error);
 }
 
-/** Attributes are checked against the same schemas as those of a crawl, unless others are given. */
+/** By default, attributes are checked against the same schemas as those of a crawl. */
 export async function createChainReader(
   config: Config,
   parts: Pick<Reader, 'fetcher' | 'registry'>,

@@ -98,7 +98,7 @@ async function nothingKnown(database: Database, identity: string, node: string):
 const pollMs = 100;
 const shownLines = 20;
 
-/** Makes everything of a node due, and waits until the running crawler has done it. */
+/** Makes all work of a node due, and waits until the running crawler has done it. */
 async function crawlNow(context: CommandContext, node: string, seconds: number, json?: boolean) {
   await act(context, `See why: signpost doctor ${node}`, async (acting, { REGISTRY_NAME }) => {
     const { database } = acting;

@@ -17,7 +17,7 @@ import { oneOf, parseCount, parserOf, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, printResult, type Register, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 
-// The operator's view of what leaves the node: callbacks and pushes, what became of them, and another try for what was parked.
+// The operator's view of outgoing messages: callbacks and pushes, their outcome, and retries of parked ones.
 
 const readDeliveryId = parserOf(
   parseDeliveryId,
@@ -126,7 +126,7 @@ async function show(context: CommandContext, id: DeliveryId, json?: boolean): Pr
     );
 }
 
-/** A receiver wrote it: no escape sequences for the terminal. */
+/** The text comes from a receiver: escape sequences are removed. */
 function visible(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ');
 }

@@ -31,12 +31,12 @@ import {
 import { CommandError, printResult, type Register, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 
-// The operator's side of the registry role. These commands write to the database; HTTP only reads.
+// The operator's side of the registry role. These commands write to the database; the HTTP API only reads.
 
 export const register: Register = (program, context) => {
   const registry = program.command('registry').addHelpText('after', examples);
 
-  /** Opens the database, finds the participant's identity, prints the result of the work, and turns a refusal into a sentence. */
+  /** Opens the database, finds the participant's identity, prints the result, and turns a refusal into a sentence. */
   const onRegistry = (
     name: string,
     json: boolean | undefined,
@@ -197,7 +197,7 @@ interface Named extends Subscriber {
   subscriberId: string;
 }
 
-/** A participant of the default registry is named by its bare domain, any other by both halves. */
+/** In the default registry, a bare domain names a participant; in others, both halves do. */
 function nameParticipant(name: string, defaultRegistry: string): Named {
   const identity = identityOf(name, defaultRegistry);
   const parts = splitIdentity(identity);

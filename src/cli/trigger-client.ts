@@ -7,7 +7,7 @@ import { CommandError, reasonOf } from './command.ts';
 import { withRegistry } from './send/exchange.ts';
 import { describeNack } from './send/report.ts';
 
-// The publisher's local trigger, as the commands of this machine call it.
+// Client of the publisher's local trigger, for the commands of this machine.
 
 const probeMs = 2_000;
 const publishMs = 60 * 60_000;
@@ -27,7 +27,7 @@ export async function triggerAnswers({ triggerUrl }: Config, client: GuardedClie
   }
 }
 
-/** The trigger's answer; undefined when none runs here. */
+/** The trigger's answer; undefined if none runs here. */
 export async function askTrigger(config: Config, request: object, indexName?: string) {
   return withRegistry(config, async (_registry, client) => {
     if (!(await triggerAnswers(config, client))) return undefined;
@@ -45,7 +45,7 @@ export async function askTrigger(config: Config, request: object, indexName?: st
   });
 }
 
-/** Nothing where there is no token: the publisher that runs may ask for none. */
+/** Empty without a token: the running publisher may require none. */
 export function tokenHeader(config: Config): Record<string, string> {
   const token = readToken(config);
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -63,7 +63,7 @@ function readToken(config: Config): string | undefined {
   }
 }
 
-/** For a publisher that did not take the token of this command, or got none. */
+/** Advice if the publisher rejected or missed the command's token. */
 export function tokenAdvice(config: Config): string {
   const { PUBLISHER_TRIGGER_TOKEN: given } = config;
   if (given === 'off') return 'This command sent none, because of PUBLISHER_TRIGGER_TOKEN=off.';

@@ -8,7 +8,7 @@ import { createThreadPool } from '../../thread-pool.ts';
 import { type CommandContext, CommandError, renderTable } from '../command.ts';
 import { withDatabase } from '../database.ts';
 
-/** Evaluates an intent as the discovery service does, on its database, and shows how: which part led, what each step took and how much was left after it. */
+/** Evaluates an intent in the discovery service's database. Shows the leading part, the time of each step and the remaining candidates. */
 export async function explain(
   message: DiscoverMessage,
   scope: { networkId?: string; schemaContext?: string[] },
@@ -21,7 +21,7 @@ export async function explain(
     try {
       const question = { message: validator(DiscoverMessage)(message, ['message']), scope };
       const search = createSearch({ config, database, threads, now: () => new Date() });
-      // So that a newer process does not rebuild the index for a version that this one cannot read.
+      // Keeps newer processes from rebuilding the index for a version that this process cannot read.
       const announced = await search.announce({ logger });
       const explanation = await search.explain(question).finally(announced.close).finally(search.close);
       if (json) return context.print(JSON.stringify({ message, scope, ...explanation }, null, 2));
@@ -39,7 +39,7 @@ export async function explain(
   });
 }
 
-/** Consumers are told of it only where they page. */
+/** Consumers see these numbers only on pages. */
 function renderLeftOut({ resources, orMore, offers }: LeftOut): string {
   const others = resources > 0 ? [`${resources}${orMore ? ' or more' : ''} other resources`] : [];
   const missing = [...others, ...(offers > 0 ? [`${offers} offers`] : [])];

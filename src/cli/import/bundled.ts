@@ -2,7 +2,7 @@ import { readdirSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The directory of the mappings that ship with us. */
+/** The directory of the bundled mappings. */
 export const bundledMappings = fileURLToPath(new URL('../../../mappings/', import.meta.url));
 
 /** Their names, without the extension. */

@@ -12,7 +12,7 @@ import { readCsv } from './csv.ts';
 import { readMapping } from './mapping.ts';
 import { featuresOf, type RowSource, readGeoJson } from './rows.ts';
 
-// `signpost import explain`: where each column or field of a file goes. Nothing is made of it.
+// `signpost import explain`: shows the target of each column or field of a file. It creates nothing.
 
 export interface ExplainOptions {
   mapping?: string;
@@ -21,10 +21,10 @@ export interface ExplainOptions {
 
 interface Explained {
   field: string;
-  /** How often it has something in it. */
+  /** Number of rows that have a value. */
   filled: number;
   example: string;
-  /** Absent: nowhere. */
+  /** Absent: not imported. */
   goesTo?: string;
 }
 
@@ -86,7 +86,7 @@ async function columnsOf(
   try {
     return (await open(known)).columns;
   } catch (error) {
-    // A file that this mapping cannot read at all.
+    // This mapping cannot read the file.
     if (error instanceof CommandError) return [];
     throw error;
   }
@@ -143,5 +143,5 @@ function note(seen: Map<string, { filled: number; example: string }>, field: str
 }
 
 const shownCharacters = 30;
-/** Enough to see how a file begins. */
+/** Enough to recognise the format of a file. */
 const sniffedBytes = 64;

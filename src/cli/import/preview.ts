@@ -5,7 +5,7 @@ import type { PublishedTree } from '../../publisher/published.ts';
 import { triggerSubmissionsOf } from '../../publisher/submission.ts';
 import { counted, joinSome } from '../command.ts';
 
-// `signpost import --dry-run`: what publishing the result as files would change.
+// `signpost import --dry-run`: shows the changes that publishing the result as files would make.
 
 export async function previewAll(
   message: PublishMessage,
@@ -19,7 +19,7 @@ export async function previewAll(
   return previews;
 }
 
-/** A line for each catalog that would change, and one about the others. */
+/** A line for each changed catalog, and one about the others. */
 export function renderPreviews(previews: readonly PublishPreview[], { entries }: PublishedTree): string[] {
   const of = (kind: PublishPreview['kind']) => previews.filter((preview) => preview.kind === kind);
   const changes = [...of('refused'), ...of('changed'), ...of('new')];
@@ -44,7 +44,7 @@ function renderPreview({ catalogId, kind, retiredAt, ...preview }: PublishPrevie
   const changes = [
     ...renderList('resource', resources),
     ...renderList('offer', offers),
-    // Whether it is active is told as what the entry says.
+    // The state of the entry shows whether the catalog is active.
     ...members.filter((name) => name !== 'isActive').map((name) => `${name} changed`),
     ...(isActive === undefined ? [] : [isActive ? 'becomes active' : 'becomes inactive']),
     ...('networkIds' in facts ? [`for ${networkIds?.join(', ') ?? 'every network'}`] : []),
@@ -57,7 +57,7 @@ function renderList(what: string, { added, changed, removed }: ListPreview): str
   return counts.map(([word, count]) => `${counted(count, what)} ${word}`);
 }
 
-/** A list may be one of several that are published here: what it does not have is not its to retire. */
+/** Several lists may be published here, so a list does not retire catalogs that it lacks. */
 function renderAbsent(previews: readonly PublishPreview[], entries: PublishedTree['entries']): string[] {
   const here = new Set(previews.map(({ catalogId }) => catalogId));
   const absent = [...entries.values()].filter(

@@ -2,7 +2,7 @@ import type { Collected } from '../../import/collect.ts';
 import type { Problem } from '../../import/station.ts';
 import { counted } from '../command.ts';
 
-// The report of an import: one line for the same finding in many rows, for people; a report file has each finding.
+// The report of an import. For people, the same finding in many rows is one line; a report file has each finding.
 
 export function renderReport({ problems, heldBack }: Pick<Collected, 'problems' | 'heldBack'>): string[] {
   const headings: [kind: Problem['kind'], heading: string][] = [
@@ -23,9 +23,9 @@ export function renderReport({ problems, heldBack }: Pick<Collected, 'problems' 
 }
 
 /**
- * Counts of rows, whatever was found in them: a row counts as left out when nothing of it became a charger.
+ * Counts of rows, independent of findings: a row counts as left out if it produced no charger.
  *
- * @param unit what the rows of the source are called: `row`, `feature`, `location`
+ * @param unit the name of a row in the source: `row`, `feature`, `location`
  */
 export function renderSummary(
   count: number,

@@ -4,11 +4,11 @@ import { isJsonObject, type Json } from '../../protocol/json.ts';
 import type { JsonItems } from '../../protocol/json-items.ts';
 import { CommandError } from '../command.ts';
 
-/** Where rows come from: a CSV list (csv.ts), or the features of a GeoJSON. */
+/** Sources of rows: a CSV list (csv.ts), or the features of a GeoJSON. */
 export interface RowSource {
   /** Columns that may occur in the rows. */
   columns: readonly string[];
-  /** Undefined for what is there and is no row; then it is reported. */
+  /** Yields undefined for an item that is not a row, and reports it. */
   rows(report: (problem: Problem) => void): AsyncIterable<Row | undefined> | Iterable<Row | undefined>;
 }
 
@@ -20,7 +20,7 @@ export function featuresOf(document: Json): Json[] {
 /** Where `featuresOf` finds its list. */
 export const geoJsonLists = /^(?:features)?$/;
 
-/** The properties of a feature are the cells, `feature.id` is its own id. */
+/** The properties of a feature are the cells; `feature.id` is its id. */
 export function readGeoJson(features: JsonItems, file: string): RowSource {
   const columns = new Set<string>();
   let count = 0;

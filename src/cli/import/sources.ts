@@ -13,29 +13,29 @@ import { readCsv } from './csv.ts';
 import { compareColumns, readMapping } from './mapping.ts';
 import { featuresOf, geoJsonLists, type RowSource, readGeoJson } from './rows.ts';
 
-// Where stations come from, for `import` and `sync` alike.
+// Sources of stations, for `import` and `sync`.
 
 export interface ListSource {
   kind: 'csv' | 'geojson' | 'ocpi' | 'datex';
   file: string;
   /** Mapping of a CSV or GeoJSON file. */
   mapping?: string;
-  /** File of the tariffs that OCPI locations name. */
+  /** File of the tariffs in OCPI locations. */
   tariffs?: string;
   /** File of the DATEX II status publication. */
   status?: string;
 }
 
 export interface Reading extends StationReading {
-  /** How many there are, or a few less. */
+  /** The number of stations, or slightly fewer. */
   stationCount: number;
-  /** What `count` counts. */
+  /** The unit of `count`. */
   unit: string;
-  /** As the mapping says. */
+  /** From the mapping. */
   per?: PerUnit;
 }
 
-/** @param open gives the bytes of a file of the source */
+/** @param open returns the bytes of a file of the source */
 export async function readList(
   { kind, file, mapping = '', tariffs, status }: ListSource,
   context: CommandContext,
@@ -66,7 +66,7 @@ export function readLocations(locations: JsonItems, tariffs: JsonItems): Reading
   return { ...found, stationCount: found.count, unit: 'location' };
 }
 
-/** @param listOf finds the list in a document whose list is empty because its items were taken out, or that has none */
+/** @param listOf finds the list in a document whose items were removed, or that has none */
 function readItems(
   file: string,
   bytes: Buffer,
@@ -93,7 +93,7 @@ async function readRows(source: RowSource, mapping: Mapping, unit: string): Prom
   let count = 0;
   for await (const row of source.rows((problem) => void problems.push(problem))) {
     count += 1;
-    // Nothing here waits for the outside world: without a pause, no progress would be shown.
+    // Nothing here waits for I/O: without a pause, no progress would be shown.
     if (count % rowsBetweenPauses === 0) await setImmediate();
     const mapped = row ? mapRow(row) : { problems: [] };
     problems.push(...mapped.problems);
@@ -103,7 +103,7 @@ async function readRows(source: RowSource, mapping: Mapping, unit: string): Prom
   return { stations: drain(stations), stationCount, problems, count, unit, per: mapping.per };
 }
 
-/** Yields the items and releases each from memory. */
+/** Yields each item and releases it from memory. */
 function* drain<T>(items: T[]): Generator<T> {
   items.reverse();
   for (let item = items.pop(); item !== undefined; item = items.pop()) yield item;

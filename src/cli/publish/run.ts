@@ -41,12 +41,12 @@ export async function publish(files: readonly string[], options: PublishOptions,
       );
     }
   } catch (error) {
-    // Files before a wrong one are still published.
+    // Publishes the files before a wrong one.
     if (outcome.results.length > 0) report(outcome, options, context);
     throw error;
   }
   const accepted = outcome.results.filter(({ status }) => status === 'ACCEPTED');
-  // Files are published where readers find them.
+  // Publishes files to the place where readers look.
   if (to === undefined && accepted.length > 0) {
     const { checkPublic } = await import('./check.ts');
     outcome.public = await checkPublic(context.config(), accepted as TriggerResult[], context);
@@ -54,7 +54,7 @@ export async function publish(files: readonly string[], options: PublishOptions,
   report(outcome, options, context);
 }
 
-/** An option that would do nothing is a misunderstanding. */
+/** Rejects options without effect, because they are misunderstandings. */
 function refuseOptionsOfOther(options: PublishOptions): void {
   const { to, self } = options;
   if (to !== undefined && self) throw new CommandError('Give either --to or --self, not both.');

@@ -7,12 +7,12 @@ import { readAnswer } from './report.ts';
 import { buildRequest, prepareDraft, type SendableRequest } from './request.ts';
 import { resolveSigner, type SignerOptions } from './signer.ts';
 
-// One signed exchange as a command makes it: the request, and its answer.
+// One signed exchange of a command: the request and its answer.
 
 const answerTimeoutMs = 30_000;
 const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** The person at the terminal wrote the addresses: none is guarded. */
+/** The user typed the addresses, so they are not guarded. */
 export async function withRegistry<T>(
   config: Config,
   work: (registry: RegistryClient, client: GuardedClient) => Promise<T>,
@@ -62,7 +62,7 @@ interface Errand extends SignerOptions {
   uri: string;
 }
 
-/** Sends a message whose callback, if there is one, nobody waits for here. */
+/** Sends a message without waiting for a callback. */
 export async function sendMessage(config: Config, { to, action, message, uri, ...signer }: Errand) {
   const bytes = Buffer.from(JSON.stringify({ message }));
   const draft = prepareDraft({ to, method: 'POST', action, bytes });

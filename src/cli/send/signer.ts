@@ -12,7 +12,7 @@ export interface SignerOptions {
   key?: string;
 }
 
-/** Whose key signs: the one given, or the one that lies in DATA_DIR/keys for that identity. */
+/** Returns the given key, or the identity's key in DATA_DIR/keys. */
 export function resolveSigner(options: SignerOptions, config: Config): SigningKey {
   const owner = findOwner(options, config);
   if (options.key === undefined) {

@@ -8,13 +8,13 @@ import type { SyncMemory } from '../../import/sync-plan.ts';
 import { slugOf } from '../../import/template.ts';
 import { CommandError } from '../command.ts';
 
-// The state of a sync between two runs: a file in DATA_DIR/sync for each source and target.
+// The state of a sync between two runs: a file in DATA_DIR/sync per source and target.
 
 export interface SourceMemory extends SyncMemory {
   source: string;
-  /** The base address of a catalog service; absent: as files. */
+  /** The base address of a catalog service; absent: publish as files. */
   target?: string;
-  /** Stays as it was at first: a source that grows does not change what its catalogs are. */
+  /** Never changes: a growing source does not change the division into catalogs. */
   per?: PerUnit;
   /** Digest of files and options, if everything in them was published; absent if work is left. */
   mark?: string;
@@ -39,7 +39,7 @@ async function readState(file: string): Promise<SourceMemory | undefined> {
   }
 }
 
-/** Under another name until it is complete. */
+/** Writes to a temporary name first. */
 export async function writeMemory(config: Config, memory: SourceMemory): Promise<void> {
   const file = fileOf(config, memory.source, memory.target);
   await mkdir(directoryOf(config), { recursive: true });
@@ -48,7 +48,7 @@ export async function writeMemory(config: Config, memory: SourceMemory): Promise
   await rename(draft, file);
 }
 
-/** The catalogs that other sources publish to the same target, with the source of each. */
+/** The catalogs that other sources publish to the same target, each with its source. */
 export async function readOthersCatalogs(
   config: Config,
   { source, target }: SourceMemory,
@@ -67,7 +67,7 @@ export function lockOf(config: Config, source: string, target?: string): string 
   return fileOf(config, source, target).replace(/\.json$/, '.lock');
 }
 
-/** Names that look alike, or are long, have files of their own. */
+/** Similar or long names get separate files. */
 function fileOf(config: Config, source: string, target = 'files'): string {
   const name = `${source} ${target}`;
   const digest = hash('sha256', name).slice(0, 12);

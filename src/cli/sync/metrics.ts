@@ -16,7 +16,7 @@ export interface RoundCounts {
 }
 
 export interface SyncMetrics {
-  /** @param counts absent: the source had not changed */
+  /** @param counts absent: the source has not changed */
   succeeded(seconds: number, counts?: RoundCounts): void;
   failed(seconds: number): void;
   close(): Promise<void>;

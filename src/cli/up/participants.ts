@@ -23,14 +23,14 @@ interface Participant {
   keyId?: string;
   seed?: string;
   url?: string;
-  /** Days after this start when the key expires; default: never. */
+  /** Days after this start until the key expires; default: never. */
   keyDays?: number;
 }
 
-/** So few that the console warns of its end. */
+/** Few enough for the console to warn of the expiry. */
 const grocerKeyDays = 20;
 
-/** Registers the roles of this process in the own registry, and those whose keys the commands use: the consumer, the provider and the facilitator. */
+/** Registers the roles of this process in our registry, and the identities whose keys the commands use: consumer, provider and facilitator. */
 export async function registerOwn(database: Database, config: Config): Promise<void> {
   const { catalog, discovery, publisher, consumer } = config.identities;
   await register(database, config, [
@@ -74,7 +74,7 @@ async function register(database: Database, config: Config, participants: readon
 
 const dayMs = 86_400_000;
 
-/** Writes the addresses of a publisher's catalog indexes into its registry record, and that of the index of its first publish. */
+/** Writes the addresses of a publisher's catalog indexes into its registry record, including that of its first publish. */
 async function listIndexes(database: Database, config: Config): Promise<void> {
   const names = await findIndexNames(placesIn(config.publisherDir));
   await setCatalogIndexUrls(
