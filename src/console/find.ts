@@ -27,7 +27,7 @@ export function addFindRoute(server: FastifyInstance, context: ConsoleContext): 
     answers: { 400: 'The intent is wrong, with the code and path that discover would answer.' },
     access: 'read',
     async handle({ body }, _request, reply) {
-      // The catalogs are rendered already.
+      // The catalogs are already rendered.
       const { catalogs, ...others } = await find(context, body);
       reply.type('application/json');
       return `{"catalogs":${catalogs},${JSON.stringify(others).slice(1)}`;
@@ -77,7 +77,7 @@ async function find(
   };
 }
 
-/** A consumer is not told of other networks; the operator is. */
+/** Reports hits in other networks, to operators but not to consumers. */
 async function findElsewhere(
   { search }: ConsoleContext,
   { message, scope: { networkId, ...scope } }: Question,
@@ -90,7 +90,7 @@ async function findElsewhere(
   return [{ code: 'other-network', message: says, path: '$.context.networkId' }];
 }
 
-/** The body of a discover that asks the same, as the consumer of the settings would send it. */
+/** The body of an equivalent discover from the consumer of the settings. */
 function buildRequest({ config, now }: ConsoleContext, question: Question): FindAnswer['request'] {
   const { message, scope: context } = question;
   const { id, url: uri = `${config.consoleUrl}/inbox` } = config.identities.consumer;

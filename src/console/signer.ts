@@ -9,7 +9,7 @@ import { ConsoleError } from './errors.ts';
 
 export interface Sender {
   registeredUrl?: string;
-  /** Where its callbacks go: to the registered address, or to the inbox. */
+  /** Address for its callbacks: the registered one, or the inbox. */
   uri: string;
   send(question: Omit<Question, 'operatorConfigured'>): Promise<AnswerToQuestion>;
 }

@@ -4,16 +4,16 @@ import { isJsonObject, type Json, parseJson } from '../../protocol/json.ts';
 import { locateValues, segmentsOf } from '../../protocol/json-positions.ts';
 import type { Fault } from '../answers/publish.ts';
 
-// Reads pasted text: a publish request, a catalog, or an array of catalogs; and finds the place of a fault in the text.
+// Reads pasted text (a publish request, a catalog, or an array of catalogs) and finds the place of a fault in it.
 
 interface PastedText {
   /** `message` of a publish. */
   message: Json | undefined;
-  /** From a path in the message to the place in the text. */
+  /** Converts a path in the message to a place in the text. */
   locate(path: string | undefined): Segments;
 }
 
-/** Throws a ProtocolError where it is no JSON. */
+/** Throws a ProtocolError if it is not JSON. */
 export function readPasted(text: string): PastedText {
   const value = parseJson(Buffer.from(text));
   if (Array.isArray(value)) return wrapped({ catalogs: value }, ['message', 'catalogs']);
@@ -22,7 +22,7 @@ export function readPasted(text: string): PastedText {
   return wrapped({ catalogs: [value] }, ['message', 'catalogs', 0]);
 }
 
-/** `around` is what stands around the text in a request. */
+/** `around` is the path of the text in a request. */
 function wrapped(message: Json | undefined, around: Segments): PastedText {
   return {
     message,
@@ -49,7 +49,7 @@ export function placeFaults(
   }));
 }
 
-/** A JSON error has the place in its message. */
+/** A JSON error contains the place in its message. */
 export function syntaxFault(error: unknown): Fault {
   if (!(error instanceof ProtocolError)) throw error;
   const { code, message } = errorBody(error);
