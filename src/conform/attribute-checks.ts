@@ -5,13 +5,13 @@ import { clause } from './check.ts';
 import { expectNotAccepted } from './publish-checks.ts';
 import type { Samples } from './sample-catalogs.ts';
 
-// The three kinds of domain attributes: each names its schema by @context and @type, and conforms to it (catalog spec: Resource, Offer).
+// Checks of the three kinds of domain attributes: each names its schema by @context and @type, and conforms to it (catalog spec: Resource, Offer).
 
 const on = clause<CatalogScene>;
 
 type Content = Pick<Catalog, 'resources' | 'offers'>;
 
-/** Name of the object with attributes, its clause, and content in which it has these attributes among valid ones. */
+/** Name of the object with attributes, its clause, and content that contains these attributes among valid ones. */
 type Kind = [of: string, part: string, carry: (samples: Samples, attributes: object) => Content];
 
 const kinds: readonly Kind[] = [

@@ -5,8 +5,9 @@ import type { FileReference } from '../publisher/seal.ts';
 import { alter, type HostedTree, manifestName, type NodeBend, recordName } from './hosted-tree.ts';
 import type { Samples } from './sample-catalogs.ts';
 
-// The files hosted for a crawler, in six stages. In the first, there are valid and invalid catalogs. In the second, they change. In the third,
-// paused and retired catalogs come back. In the last three, the path to the indexes is wrong: each leads to another index, whose catalog must not be indexed.
+// The files hosted for a crawler, in six stages. The first has valid and invalid catalogs. In the second, they change. In the third, paused and
+// retired
+// catalogs return. In the last three, the path to the indexes is wrong: each leads to a different index, whose catalog must not be indexed.
 
 interface CrawlStage {
   /** Files that the crawler must have read before the verdict. */
@@ -18,11 +19,11 @@ interface CrawlStagesOptions {
   tree: HostedTree;
   samples: Samples;
   networkId: string;
-  /** A key that the manifest lists, and the registry does not have. */
+  /** A key in the manifest that the registry does not have. */
   strangerKey: SigningKey;
 }
 
-/** Sound in the first stage, and found then. */
+/** Valid in the first stage, so the service must find them. */
 export const soundCatalogs = [
   ...['sound', 'change-digest', 'change-signed', 'entry-rollback', 'content-rollback', 'absent', 'retired'],
 ] as const;
@@ -46,7 +47,7 @@ export function createCrawlStages({ tree, samples, networkId, strangerKey }: Cra
   const altered: Finish = (document) => alter(tree.sign(document));
   const byStranger: Finish = (document) => tree.sign(document, strangerKey);
 
-  /** Has one charger, which has the name of the catalog, unless others are given. */
+  /** By default, it has one charger, with the name of the catalog. */
   function baseline(name: string, options: BaselineOptions = {}) {
     const { version = firstVersion, catalogId = id(name), finish = signed } = options;
     const { resources = [charger(name)], fileName = baselineName(name, version) } = options;
@@ -69,7 +70,7 @@ export function createCrawlStages({ tree, samples, networkId, strangerKey }: Cra
     return { version: toVersion, fromVersion, toVersion, ...file };
   }
 
-  /** @param raised by how much its entryVersion has grown since the first stage */
+  /** @param raised growth of its entryVersion since the first stage */
   function entry(
     name: string,
     raised: number,
@@ -123,12 +124,12 @@ export function createCrawlStages({ tree, samples, networkId, strangerKey }: Cra
     tree.announce([main, changed, foreign]);
   }
 
-  /** The catalog in another version, with another resource. */
+  /** Another version of the catalog, with another resource. */
   function other(name: string, raised: number) {
     return baseline(name, { version: firstVersion + raised, resources: [charger(`${name}-2`)] });
   }
 
-  /** In the second stage and in the third. */
+  /** For the second and third stages. */
   function changedEntries(): object[] {
     return [
       entry('change-digest', 1, { changes: [withOtherDigest(change('change-digest'))] }),
@@ -164,7 +165,7 @@ export function createCrawlStages({ tree, samples, networkId, strangerKey }: Cra
   ];
   return {
     stages,
-    /** Writes the files anew, with every catalog of all stages retired. */
+    /** Writes the files again, with every catalog of all stages retired. */
     retireCatalogs() {
       const entries = [...catalogs].map((name) => retiredEntry(name, lastVersion));
       tree.announce([tree.index(mainIndex, entries)]);

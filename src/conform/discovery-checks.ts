@@ -57,10 +57,10 @@ const answerChecks = [
   }),
 ];
 
-/** How long to wait to see that nothing comes. */
+/** Time to wait to confirm that nothing arrives. */
 const quietSeconds = 1;
 
-/** Asks for the target of a run in one more way, and looks whether it is found, or nothing is. */
+/** Searches the target of a run in another way, and checks whether it is found, or nothing is. */
 const finds =
   (wanted: 'target' | 'nothing', intentOf: (target: Target) => object) => async (scene: DiscoveryScene) => {
     const target = await scene.target();
@@ -153,7 +153,7 @@ const receivingChecks = on('Catalog spec: POST /catalog/push', {
     },
 });
 
-/** Every check of a discovery service, in the order in which they are made. */
+/** All checks of a discovery service, in order. */
 export const discoveryChecks: readonly Check<CrawledScene>[] = [
   ...authenticationChecks,
   ...contextChecks,

@@ -6,9 +6,9 @@ import { findFaults } from '../protocol/validate.ts';
 import { CheckFailed } from './check.ts';
 import type { Answer } from './sender.ts';
 
-// Expectations of checks about an answer or a document. Each throws CheckFailed with the actual result.
+// Expectations for an answer or a document. Each throws CheckFailed with the actual result.
 
-/** The member at a path; undefined where there is none. */
+/** The member at a path; undefined if there is none. */
 export function at(value: unknown, ...path: readonly (string | number)[]): Json | undefined {
   let current = value;
   for (const step of path) {
@@ -18,7 +18,7 @@ export function at(value: unknown, ...path: readonly (string | number)[]): Json 
   return current as Json | undefined;
 }
 
-/** The items of an array, none where there is no array. */
+/** The items of an array; empty if it is not an array. */
 export function listAt(value: unknown, ...path: readonly (string | number)[]): Json[] {
   const list = at(value, ...path);
   return Array.isArray(list) ? list : [];
@@ -40,13 +40,13 @@ export function expectStatus(answer: Answer, ...statuses: readonly number[]): vo
   expectThat(statuses.includes(answer.status), describe(answer));
 }
 
-/** A refusal with one of these codes; any code where none is named. */
+/** A refusal with one of these codes; without codes, any is accepted. */
 export function expectRefusal(answer: Answer, status: number, ...codes: readonly string[]): void {
   const code = String(at(answer.body, 'message', 'error', 'code'));
   expectThat(answer.status === status && (codes.length === 0 || codes.includes(code)), describe(answer));
 }
 
-/** Catalog spec, Ack: status, the messageId of the request, and nothing beside `message`. */
+/** Catalog spec, Ack: status, the messageId of the request, and no member besides `message`. */
 export function expectAck(answer: Answer): void {
   expectThat(answer.status === 200 && at(answer.body, 'message', 'status') === 'ACK', describe(answer));
   expectEqual(at(answer.body, 'message', 'messageId'), answer.messageId, 'message.messageId of the answer');

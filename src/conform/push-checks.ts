@@ -6,7 +6,7 @@ import { CheckSkipped, clause } from './check.ts';
 import { at, expectShape, expectStatus, expectThat, listAt, show } from './expect.ts';
 import type { Received } from './inbox.ts';
 
-// Which catalogs a catalog service pushes to a subscriber, and which not.
+// Which catalogs a catalog service must push to a subscriber, and which not.
 
 const on = clause<CatalogScene>;
 
@@ -57,7 +57,7 @@ export const pushChecks = [
   }),
 ];
 
-/** They look at what must not have come, so they stand at the end. */
+/** They check that nothing arrived, so they run last. */
 export const noPushChecks = [
   ...on(`${pushing}, precondition`, {
     'push-matches-type: no push of a catalog that has no schema type of the subscription': async (scene) => {
@@ -83,10 +83,10 @@ export const noPushChecks = [
   }),
 ];
 
-/** How long nothing may come. */
+/** Time during which nothing may arrive. */
 const quietSeconds = 1;
 
-/** Other subscriptions of the identity would bring pushes that this one does not. */
+/** Other subscriptions of the identity would cause additional pushes. */
 async function requireOnlySubscription({ self, subscriptionId }: CatalogScene): Promise<void> {
   const ours = await subscriptionId();
   const { body } = await self.send(actions.listSubscriptions, { query: { status: 'ACTIVE' } });
@@ -96,7 +96,7 @@ async function requireOnlySubscription({ self, subscriptionId }: CatalogScene): 
   if (others.length > 0) throw new CheckSkipped(`${self.id} has other subscriptions`);
 }
 
-/** For checks that look at the push, and are no check of whether it comes. */
+/** For checks that need the push but do not test whether it arrives. */
 async function earlierPush({ inbox, push }: CatalogScene): Promise<Received> {
   const found = inbox.received.find(push('chargers'));
   if (found) return found;

@@ -1,7 +1,7 @@
 import type { Catalog, Resource } from '../protocol/catalog.ts';
 import type { PublishDirective } from '../protocol/publish-messages.ts';
 
-// The catalogs that the checks publish: small, with ids of this run and names that explain them.
+// The catalogs that the checks publish: small, with ids of this run and descriptive names.
 
 export const chargerContext = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
 

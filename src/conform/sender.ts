@@ -8,7 +8,7 @@ import type { SigningKey } from '../protocol/keys.ts';
 import { signRequest } from '../protocol/request-signature.ts';
 import { CheckFailed } from './check.ts';
 
-// Sends signed requests as one identity, sound ones and such that a node must refuse, and keeps every answer.
+// Sends signed requests as one identity, valid and invalid ones, and keeps all answers.
 
 export interface Sender {
   id: string;
@@ -19,26 +19,26 @@ export interface Sender {
 
 export interface Sending {
   message?: object;
-  /** Takes the place of members of the usual context; undefined removes one. */
+  /** Replaces members of the default context; undefined removes one. */
   context?: Readonly<Record<string, unknown>>;
   query?: Readonly<Record<string, string>>;
   /** Sent instead of context and message. */
   raw?: Buffer;
-  /** Another key than that of the identity. */
+  /** Replaces the identity's key. */
   key?: SigningKey;
   now?: Date;
-  /** Changes the Authorization header; undefined leaves it out. */
+  /** Changes the Authorization header; undefined omits it. */
   authorization?(usual: string): string | undefined;
 }
 
 export interface Answer {
   action: Action;
   status: number;
-  /** Parsed where it is JSON, otherwise its text. */
+  /** Parsed if it is JSON, otherwise its text. */
   body: Json;
   /** The messageId of the request. */
   messageId: string;
-  /** Whether the node could read a messageId in the request. */
+  /** Whether the request contains a readable messageId. */
   namesMessage: boolean;
   /** The message of the request. */
   message?: object;

@@ -5,9 +5,7 @@ import type { Database } from '../storage/database.ts';
 import { type AuditTools, audited } from './audited.ts';
 import { notFound } from './errors.ts';
 
-/**
- * Makes all work of a node due. A new node may have joined a network, so the networks are crawled first. `until` waits, and throws when time is up.
- */
+/** Makes all work of a node due. Networks are crawled first, because a new node may have joined one. `until` waits, and throws after a timeout. */
 export async function startCrawl(
   tools: AuditTools & { database: Database },
   by: Actor,
