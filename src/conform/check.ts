@@ -1,5 +1,4 @@
-// Black-box checks of a node. A check tests one clause of the specification from outside: it passes, fails with the actual result, or is skipped with
-// a reason.
+// Black-box checks of a node. A check tests one clause of the specification: it passes, fails with the actual result, or is skipped with a reason.
 
 export type Role = 'catalog' | 'discovery' | 'tree';
 

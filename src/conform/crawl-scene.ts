@@ -5,9 +5,8 @@ import { createCrawlStages, createStrangerKey, soundCatalogs } from './crawl-sta
 import { createHostedTree, type HostedTree, type HostedTreeOptions } from './hosted-tree.ts';
 import type { Samples } from './sample-catalogs.ts';
 
-// Tests how a discovery service crawls. Files are hosted at the identity's registered address, stage by stage, and after each stage a search shows
-// what was
-// indexed. The service crawls on its own schedule. If it accepts hints, which are our addition to the specification, it gets one.
+// Tests how a discovery service crawls. Files are hosted at the identity's registered address, stage by stage; searches show what was indexed. The
+// service crawls on its own schedule. It gets a hint if it accepts hints, which are our addition to the specification.
 
 export type CrawlScene = ReturnType<typeof createCrawlScene>;
 

@@ -6,8 +6,7 @@ import { alter, type HostedTree, manifestName, type NodeBend, recordName } from 
 import type { Samples } from './sample-catalogs.ts';
 
 // The files hosted for a crawler, in six stages. The first has valid and invalid catalogs. In the second, they change. In the third, paused and
-// retired
-// catalogs return. In the last three, the path to the indexes is wrong: each leads to a different index, whose catalog must not be indexed.
+// retired catalogs return. In the others, the path to the indexes is wrong: each leads to a different index, whose catalog must not be indexed.
 
 interface CrawlStage {
   /** Files that the crawler must have read before the verdict. */

@@ -13,8 +13,7 @@ import {
 import { urlOf } from '../publisher/paths.ts';
 import type { FileReference } from '../publisher/seal.ts';
 
-// The signed files of the checking identity, in memory, served besides its callbacks. Each file has a unique name, so that a proxy may strip a
-// prefix.
+// The signed files of the checking identity, in memory, served besides its callbacks. Each has a unique name, so that a proxy may strip a prefix.
 // Requests for files show the crawler's progress.
 
 export type HostedTree = ReturnType<typeof createHostedTree>;

@@ -1,8 +1,7 @@
 import type { CheckResult, Role } from './check.ts';
 
 // The numbered clauses of the public draft NFH-014 (beckn/protocol-specifications-v2, docs/Catalog_Publishing_and_Discovery.md, of 2026-08-07), with
-// the checks
-// of each. If the draft and the specification differ, the specification wins: CONFORMANCE.md says so, clause by clause.
+// their checks. If the draft and the specification differ, the specification wins: CONFORMANCE.md says so, clause by clause.
 
 /** The names of the checks of a clause, or the reason why it cannot be checked. */
 type Seen = readonly string[] | string;
