@@ -2,7 +2,7 @@ import { isJsonObject, type Json, parseJson } from '../protocol/json.ts';
 import { readNumber } from './cell-values.ts';
 import type { ConnectorSection } from './mapping-file.ts';
 
-// The connectors of one row, each as cells of its own; templates name them `{connector.…}`.
+// The connectors of one row, each with separate cells; templates name them `{connector.…}`.
 
 export type Cells = ReadonlyMap<string, string>;
 
@@ -23,7 +23,7 @@ export function findConnectors(cells: Cells, section: ConnectorSection): FoundCo
   return fromColumns(cells, section);
 }
 
-/** Whether a column of the file is one that connectors are read from. */
+/** Whether connectors are read from this column. */
 export function isConnectorColumn(column: string, section: ConnectorSection): boolean {
   const { json, columns = {}, counted } = section;
   if (column === json) return true;
@@ -32,7 +32,7 @@ export function isConnectorColumn(column: string, section: ConnectorSection): bo
   return [counted, ...Object.values(columns)].some((pattern) => patternOf(pattern).test(column));
 }
 
-/** A column that holds a JSON array of objects. */
+/** A column with a JSON array of objects. */
 function fromJson(column: string, value: string): FoundConnectors {
   if (value === '') return { connectors: [], problems: [] };
   const list = findJson(value);
@@ -45,7 +45,7 @@ function fromJson(column: string, value: string): FoundConnectors {
   return { connectors, problems: [] };
 }
 
-/** Columns `Type1`, `Type2` …, written `Type{n}`; or one column. A cell of either may list several, split by a separator. */
+/** Columns `Type1`, `Type2` …, written `Type{n}`, or one column. Each cell may list several, split by a separator. */
 function fromColumns(cells: Cells, section: ConnectorSection): FoundConnectors {
   const groups = columnGroups(section).map((group) => splitGroup(cells, group, section.separator));
   return {
@@ -54,7 +54,7 @@ function fromColumns(cells: Cells, section: ConnectorSection): FoundConnectors {
   };
 }
 
-/** The columns that belong together, with what each is of a connector. */
+/** The groups of columns, with the connector member of each. */
 function columnGroups({
   columns = {},
   upTo = usualUpTo,
@@ -78,7 +78,7 @@ function splitGroup(
     return { name, column, value, parts: parts.map((part) => part.trim()).filter((part) => part !== '') };
   });
   const count = Math.max(0, ...members.map(({ parts }) => parts.length));
-  // One part is for all of them; as many as there are connectors are for one each.
+  // A single part applies to all connectors; otherwise there must be one part per connector.
   const problems = members
     .filter(({ parts }) => parts.length > 1 && parts.length !== count)
     .map(({ column, value }) => ({ column, value, why: `is not one of each for ${count} connectors` }));
@@ -90,7 +90,7 @@ function splitGroup(
   return { connectors, problems };
 }
 
-/** Columns `socket:type2`, `socket:chademo` …, written `socket:{type}`, whose cell is the number of connectors of that type. */
+/** Columns `socket:type2`, `socket:chademo` …, written `socket:{type}`. The cell is the number of connectors of that type. */
 function fromCounts(cells: Cells, counted: string, columns: Record<string, string>): FoundConnectors {
   const pattern = patternOf(counted);
   const found: FoundConnectors = { connectors: [], problems: [] };

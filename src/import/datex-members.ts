@@ -3,7 +3,7 @@ import { textOf } from './cell-values.ts';
 
 // Reading the members of a DATEX II publication.
 
-/** By its name, with or without the prefix of a profile. */
+/** Finds a member by its name, with or without the prefix of a profile. */
 export function memberOf(holder: Json | undefined, name: string): Json | undefined {
   if (!isJsonObject(holder)) return undefined;
   if (name in holder) return holder[name];

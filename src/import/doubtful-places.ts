@@ -8,11 +8,11 @@ import {
 } from '../rules/geometry/sphere.ts';
 import { findCountry, isWithin, type Point } from './countries.ts';
 
-// Coordinates that are valid and yet look wrong: swapped, outside the country that the row states, or far from all others. What is usual is
-// judged by medians, so that wrong rows, as long as they are the fewer, do not decide it.
+// Valid coordinates that look wrong: swapped, outside the stated country, or far from all others. Medians decide what is usual, so a minority
+// of wrong rows has no effect.
 
 export interface StatedPlace extends Point {
-  /** As the list has it. */
+  /** From the list. */
   country?: string;
 }
 
@@ -51,7 +51,7 @@ function looksSwapped(where: string): string {
   return `has latitude and longitude swapped, it seems: the other way round it lies ${where}`;
 }
 
-/** Undefined where there is no such point on earth. */
+/** Undefined if there is no such point on earth. */
 function swapped({ latitude, longitude }: Point): Point | undefined {
   return Math.abs(longitude) > 90 ? undefined : { latitude: longitude, longitude: latitude };
 }
@@ -60,13 +60,13 @@ function isZero({ latitude, longitude }: Point): boolean {
   return latitude === 0 && longitude === 0;
 }
 
-/** False as well where the country is not stated, or not known here. */
+/** Also false if the country is missing or unknown. */
 function isOutside(place: StatedPlace): boolean {
   const country = findCountry(place.country ?? '');
   return country !== undefined && !isWithin(country, place);
 }
 
-/** The places that state a country, whether we know it or not, by country. */
+/** The places with a stated country, known or not, by country. */
 function groupByCountry(places: readonly StatedPlace[]): Map<string, StatedPlace[]> {
   const groups = new Map<string, StatedPlace[]>();
   for (const place of places) {
@@ -82,7 +82,7 @@ function countryKey({ country = '' }: StatedPlace): string {
   return findCountry(country)?.code ?? country.trim().toLowerCase();
 }
 
-/** Where the places of a list usually are. */
+/** The usual area of a list's places. */
 interface Cluster {
   members: readonly Vector[];
   centre: Vector;
@@ -90,11 +90,11 @@ interface Cluster {
   reach: number;
 }
 
-/** Undefined where there are too few places to say, or where they are everywhere. */
+/** Undefined if there are too few places, or if they are everywhere. */
 function clusterOf(places: readonly Point[]): Cluster | undefined {
   if (places.length < fewestPlaces) return undefined;
   const members = places.map(({ latitude, longitude }) => toVector(longitude, latitude));
-  // In space, where there is no date line between neighbours.
+  // Uses vectors, because longitudes jump at the date line.
   const middle: Vector = [
     median(members.map(([x]) => x)),
     median(members.map(([, y]) => y)),
@@ -111,7 +111,7 @@ function isUsual({ latitude, longitude }: Point, { centre, reach }: Cluster): bo
   return angleBetween(toVector(longitude, latitude), centre) <= reach;
 }
 
-/** Whether hardly any other is near: several stations in a second region are no mistake. */
+/** Whether hardly any other place is near. Several stations in a second region are no mistake. */
 function isAlone({ latitude, longitude }: Point, { members }: Cluster): boolean {
   const place = toVector(longitude, latitude);
   const few = Math.min(mostFew, Math.max(1, Math.floor(members.length * fewShare)));
@@ -128,13 +128,13 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
-/** With two places nobody can say which of them is far off. */
+/** With two places, it is unclear which one is far off. */
 const fewestPlaces = 3;
 const farMeters = 500_000;
 const farAngle = farMeters / earthRadiusMeters;
-/** How many times as far from the middle as half of the places are. */
+/** A multiple of the median distance from the middle. */
 const reachFactor = 5;
-/** A share of the places of a list, with a maximum: a region with more places than this is one where the list has stations. */
+/** A share of the places of a list, with a maximum: in a region with more places, the list has stations on purpose. */
 const fewShare = 0.02;
 const mostFew = 3;
 const leastLength = 1e-6;

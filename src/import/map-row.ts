@@ -6,15 +6,15 @@ import { findAddress, findPoint, whyNoPoint } from './place.ts';
 import { createRowReader, type Row, type RowReader } from './row-reader.ts';
 import type { Attributes, Charger, Problem, Source, Station, Tariff } from './station.ts';
 
-// A row of a list, by a mapping, to a charging station with its chargers: one connector is one charger.
+// Maps a row of a list to a charging station with its chargers: one connector is one charger.
 
 interface MappedRow {
-  /** Absent where the row cannot become one; then a problem says why. */
+  /** Absent if the row cannot become a station; a problem gives the reason. */
   station?: Station;
   problems: Problem[];
 }
 
-/** Connectors are numbered through the rows of their station, because a list may have a row for each of them. */
+/** Connectors are numbered across the rows of their station, because a list may have one row per connector. */
 export function createRowMapper(mapping: Mapping): (row: Row) => MappedRow {
   const numbers = new Map<string, number>();
   return (given) => {
@@ -54,7 +54,7 @@ export function createRowMapper(mapping: Mapping): (row: Row) => MappedRow {
   };
 }
 
-/** A cell whose text stands for nothing is an empty one, also where connectors are looked for. */
+/** A cell that means "no value" counts as empty, also for connectors. */
 function withoutNothing(row: Row, { file }: Mapping): Row {
   const { nothing = [] } = file;
   return { ...row, cells: new Map([...row.cells].filter(([, text]) => !nothing.includes(text.trim()))) };
@@ -70,7 +70,7 @@ function isWanted({ cells }: Row, { only }: Mapping, reader: RowReader): boolean
   return true;
 }
 
-/** A station of which no connector is known is one charger without one: that it charges is known. */
+/** A station without known connectors is one charger without a connector: at least it is a charger. */
 function connectorsOf(
   { cells }: Row,
   { connectors: section }: Mapping,

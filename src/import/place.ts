@@ -2,7 +2,7 @@ import type { Address, Location } from '../protocol/catalog.ts';
 import type { Geometry, Position } from '../protocol/geojson.ts';
 import { distanceBetween } from '../rules/geometry/distance.ts';
 
-// Where a station is, from whatever the source calls the parts of it.
+// The place of a station, independent of the source's names.
 
 export function findPoint(latitude: number | undefined, longitude: number | undefined): Geometry | undefined {
   if (latitude === undefined || Math.abs(latitude) > 90) return undefined;
@@ -10,7 +10,7 @@ export function findPoint(latitude: number | undefined, longitude: number | unde
   return { type: 'Point', coordinates: [longitude, latitude] };
 }
 
-/** Why there is no point of these two, which may only have changed places. */
+/** The reason why the two are no point; they may only be swapped. */
 export function whyNoPoint(latitude: number | undefined, longitude: number | undefined): string {
   return findPoint(longitude, latitude)
     ? 'has no position on earth, but has one with latitude and longitude swapped: it will not be found by place'
@@ -25,8 +25,8 @@ export function positionOf(geometry: Geometry): Position | undefined {
 }
 
 /**
- * Whether two descriptions of a station mean two places. Coordinates decide; where one of them has none, the postal codes do, or the
- * names of the cities, because streets are written in many ways.
+ * Whether two descriptions of a station mean two places. Coordinates decide. If one has none, the postal codes or the
+ * names of the cities decide, because streets are spelled in many ways.
  */
 export function isElsewhere(one: Location, other: Location): boolean {
   if (one.geo && other.geo) return distanceBetween(one.geo, other.geo) > samePlaceMeters;
@@ -37,14 +37,14 @@ export function isElsewhere(one: Location, other: Location): boolean {
   return false;
 }
 
-/** As far as the connectors of a large station stand from each other, or rounding moves them. */
+/** Covers the distance between connectors of a large station, and rounding. */
 const samePlaceMeters = 250;
 
 function plain(text: string): string {
   return text.replace(/[\s-]/g, '').toLowerCase();
 }
 
-/** An address of the parts that are known; none where none is. */
+/** An address of the known parts; undefined without any. */
 export function findAddress(parts: {
   street?: string;
   city?: string;

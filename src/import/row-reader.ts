@@ -7,19 +7,19 @@ import type { Problem } from './station.ts';
 import { fillTemplate } from './template.ts';
 
 export interface Row {
-  /** Where it stands in the file: `row 17`. */
+  /** Its place in the file: `row 17`. */
   at: string;
   cells: Cells;
-  /** Where the file has geometries of its own. */
+  /** For files with geometries. */
   geometry?: unknown;
 }
 
-/** Reads the fields of one row, for one of its connectors where they are about one, and takes down what cannot be read. */
+/** Reads the fields of one row or of one of its connectors, and records unreadable values. */
 export interface RowReader {
   read(field: Field): FieldResult;
   value(member: StationMember): unknown;
   text(member: StationMember): string | undefined;
-  /** A field without which there is no station or charger. */
+  /** A field that a station or charger requires. */
   needed(field: Field): string | undefined;
   report: Report;
 }
@@ -71,11 +71,11 @@ export function createRowReader(
 
 const connectorPrefix = 'connector.';
 
-// One field of a mapping, for one row: its text from the cells, and what the text stands for.
+// The result of a mapping's field for one row: its text from the cells, and the value.
 
 type FieldResult =
   | { kind: 'value'; value: Scalar | Power; column: string; text: string }
-  /** Nothing stands there. */
+  /** The cell is empty. */
   | { kind: 'nothing' }
   | { kind: 'problem'; column: string; text: string; why: string };
 

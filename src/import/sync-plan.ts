@@ -5,7 +5,7 @@ import type { CatalogHead, PackedCatalog } from './packed-catalog.ts';
 // The plan of a sync: the difference between a source and its published catalogs, which are remembered as digests. Pure.
 
 export interface SyncMemory {
-  /** Ids of the stations that the source had. */
+  /** Ids of the stations in the source. */
   stations: string[];
   catalogs: Record<string, RememberedCatalog>;
 }
@@ -14,9 +14,9 @@ export interface RememberedCatalog {
   head: CatalogHead;
   /** By `r:` or `o:` and the id of a resource or offer. */
   digests: Record<string, string>;
-  /** When the source first lacked it. */
+  /** Time when the source first lacked it. */
   missingSince?: string;
-  /** At a catalog service it is inactive since, and can come back. */
+  /** In a catalog service it is inactive, and can return. */
   isRetired?: boolean;
 }
 
@@ -24,25 +24,25 @@ export interface SyncPlan {
   added: PackedCatalog[];
   changed: CatalogDifference[];
   unchanged: number;
-  /** Catalogs that were published and that the source no longer has. */
+  /** Published catalogs that the source no longer has. */
   gone: string[];
 }
 
 export interface CatalogDifference {
-  /** As the source has it. */
+  /** As in the source. */
   catalog: PackedCatalog;
-  /** The state to remember once it is published. */
+  /** The state to remember after the publish. */
   remembered: RememberedCatalog;
   resources: Resource[];
   offers: Offer[];
   hasOtherHead: boolean;
   /** Whether a resource or offer is gone. */
   isRemoving: boolean;
-  /** Whether it was inactive by the word of the source, and no longer is. */
+  /** Whether the source had marked it as inactive, and no longer does. */
   isBack: boolean;
 }
 
-/** @param heldBack ids of catalogs whose station is there, and is not published now */
+/** @param heldBack ids of catalogs whose station exists but is not published now */
 export function planSync(
   { catalogs: known }: SyncMemory,
   catalogs: readonly PackedCatalog[],
@@ -61,7 +61,7 @@ export function planSync(
   return plan;
 }
 
-/** Share of the stations last published that the source no longer has. */
+/** Share of the last published stations that the source no longer has. */
 export function missingShare(
   { stations }: SyncMemory,
   now: ReadonlySet<string>,
@@ -93,13 +93,13 @@ function findDifference(catalog: PackedCatalog, before: RememberedCatalog): Cata
   return { catalog, remembered, resources, offers, hasOtherHead, isRemoving, isBack };
 }
 
-/** A status that is reported again, unchanged, is no change. */
+/** A repeated report of the same status is not a change. */
 function digestOf(item: Resource | Offer): string {
   const digest = hash('sha256', JSON.stringify(item).replaceAll(reportedAt, ''), 'buffer');
   return digest.toString('base64url', 0, digestBytes);
 }
 
-/** The member with its value, after another one. In the text of a value, its quotes would be escaped. */
+/** Matches the member with its value and the comma before it. In the text of another value, its quotes would be escaped. */
 const reportedAt = /,?"reportedAt":"(?:[^"\\]|\\.)*"/g;
-/** 96 bits: by accident, two contents of one resource never have the same. */
+/** 96 bits: accidental collisions of two contents of one resource are practically impossible. */
 const digestBytes = 12;
