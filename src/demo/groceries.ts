@@ -3,7 +3,7 @@ import type { PublishMessage } from '../protocol/publish-messages.ts';
 import { priceOf } from './chargers.ts';
 import { addressOf, areaAround, placeOf, pointNear } from './places.ts';
 
-// Groceries: the facilitator describes products in a master catalog; the shops of a grocer extend it, and add their own prices and stock.
+// Groceries: the facilitator describes products in a master catalog; the shops of a grocer extend it with prices and stock.
 
 const context = 'https://schema.beckn.io/GroceryItem/v1/context.jsonld';
 
@@ -119,7 +119,7 @@ type Shop = [
   opens: string,
   /** Its prices as a multiple of the usual ones. */
   priceFactor: number,
-  /** How far it delivers, in metres: in the east, then counterclockwise. */
+  /** Delivery distances in metres: first to the east, then counterclockwise. */
   delivers: readonly number[],
 ];
 
@@ -132,7 +132,7 @@ const shops: readonly Shop[] = [
   ['BAS', '06:00-21:30', 0.96, [1400, 1600, 1500, 1700, 1900, 1600, 1400, 1300]],
 ];
 
-/** Published by the grocer: a catalog for each shop, whose products extend those of the master catalog. */
+/** Published by the grocer: one catalog per shop, whose products extend those of the master catalog. */
 export function shopCatalogs(networkId: string): PublishMessage {
   const made = shops.map(shopCatalog);
   return {

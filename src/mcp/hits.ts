@@ -5,19 +5,19 @@ import { distanceOf } from './describe-hit.ts';
 import type { Question } from './question.ts';
 import type { McpContext } from './tool.ts';
 
-// The hits of a discovery service: gathered, filtered by price and availability, and sorted.
+// The hits of a discovery service: collected, filtered by price and availability, and sorted.
 
 /** Maximum number of resources of an answer that are checked. */
 export const maxGathered = 300;
 
-/** A service refuses what it cannot search in time, and each answer takes memory here: more questions than that wait for their turn. */
+/** Services refuse searches that take too long, and each answer needs memory here, so further questions wait for their turn. */
 const inTurn = createSemaphore({ atOnce: 4, maxWaiting: 500, waitMs: 60_000 });
 
 interface Gathered {
   found: Found[];
-  /** Who has signed the answer; undefined where nothing was found. */
+  /** The signer of the answer; undefined if nothing was found. */
   signer?: string;
-  /** How many match at the service, where it says so. */
+  /** Number of matches at the service, if reported. */
   total?: number;
   /** The service's explanation of an empty answer. */
   nothing?: string;
@@ -38,7 +38,7 @@ export function gather(
     });
     for await (const hit of asked) {
       const count = gathered.found.push(hit);
-      // A service that says no total does not page: it has sent them all, and they are counted here.
+      // A service without totals has no pages: it has sent all hits, which are counted here.
       if (count >= (gathered.total === undefined ? maxGathered : limit)) break;
     }
     return gathered;

@@ -1,7 +1,7 @@
 import type { Config } from '../config.ts';
 import { SettingsError } from '../settings.ts';
 
-/** Settings whose values the workers divide, and the minimum for one worker. Rates are shared instead (http/shared-limits.ts). */
+/** Settings whose values are divided among the workers, and the minimum for one worker. Rates are shared instead (http/shared-limits.ts). */
 const divided = {
   DATABASE_CONNECTIONS: 2,
   OVERLOAD_WAITING_CONNECTIONS: 1,
@@ -13,8 +13,8 @@ const divided = {
 } as const;
 
 /**
- * The settings of each worker. The publisher is in the first one alone: its state is a directory that one process writes at a time, and the callbacks
- * that its operator waits for are in the memory of the process that was asked. So is the console, which has its inbox in memory. Both have little to do.
+ * The settings of each worker. Only the first one runs the publisher: only one process may write its directory, and awaited callbacks are in the
+ * memory of the process that received the request. It also runs the console, whose inbox is in memory. Both have little to do.
  */
 export function divideSettings(config: Config): Config[] {
   const { WORKERS, DATABASE_CONNECTIONS: connections } = config;

@@ -1,15 +1,15 @@
-// When a worker that ended is started again: soon the first time, and later each time that it ends again soon after its start.
+// The delay before an ended worker is restarted: short at first, longer each time that it ends soon after its start.
 
 const firstDelayMs = 200;
 const maxDelayMs = 30_000;
-/** If a worker lived at least this long, its end counts as the first again. */
+/** If a worker lived at least this long, its end counts as the first one. */
 const stableMs = 60_000;
 /** After this many ends in a row, the supervisor gives advice. */
 const adviseAfter = 3;
 
 export interface End {
   livedMs: number;
-  /** Ends in a row before this one, each soon after a start. */
+  /** Number of consecutive earlier ends, each soon after a start. */
   before: number;
 }
 
@@ -21,7 +21,7 @@ export function restartDelayMs(ends: number): number {
   return Math.min(maxDelayMs, firstDelayMs * 2 ** (ends - 1));
 }
 
-/** A sentence for the operator, who has to look for the cause when a worker ends again and again. */
+/** A sentence for the operator, who must find the cause if a worker ends repeatedly. */
 export function describeEnd(worker: number, cause: string, ends: number): string {
   const said = `Worker ${worker} ended (${cause}). It is started again in ${restartDelayMs(ends) / 1_000} s; the other workers go on.`;
   if (ends < adviseAfter) return said;

@@ -4,7 +4,7 @@ import type { Assignment, FromSupervisor, FromWorker, Started } from './messages
 import { countEnds, describeEnd, restartDelayMs } from './restart-policy.ts';
 import { startWatchdog, type Watchdog } from './watchdog.ts';
 
-// The place of one worker: a process is forked for it, told what to do, killed when it hangs, and replaced when it ends.
+// The slot of one worker: its process is forked, given its work, killed if it hangs, and replaced if it ends.
 
 export type Slot = ReturnType<typeof createSlot>;
 
@@ -12,18 +12,18 @@ export type Outcome = { started: Started } | { failed: string };
 
 interface SlotOptions {
   number: number;
-  /** Asked for each process. */
+  /** Called for each process. */
   assign(): Omit<Assignment, 'worker'>;
-  /** Without it there is nothing to supervise: where it has never started, it is not replaced. */
+  /** Nothing works without this worker: if it has never started, it is not replaced. */
   isRequired: boolean;
   logger: Logger;
   heard(message: FromWorker): void;
   ended(isReplaced: boolean): void;
 }
 
-/** Servers, loops and threads have ended by then. */
+/** Limit for servers, loops and threads to end. */
 const stopWithinMs = 20_000;
-/** A worker that has begun anything listens for them: one that is ended by them has nothing to finish. */
+/** A working process handles these signals: one that is ended by them had nothing to finish. */
 const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'];
 
 export function createSlot(options: SlotOptions) {
@@ -45,10 +45,10 @@ export function createSlot(options: SlotOptions) {
     const forked = cluster.fork();
     worker = forked;
     forked.on('message', (message: FromWorker) => {
-      if (worker !== forked) return; // said before its end, and heard after it
+      if (worker !== forked) return; // sent before its end, received after it
       watchdog?.answered();
       if (message.kind === 'ready') {
-        // A worker that is still loading its program hears nothing: it was told to stop in vain.
+        // While it loads its program, a worker misses messages, so it missed the first stop.
         if (isClosing) return send({ kind: 'stop' });
         send({ kind: 'assignment', assignment: { worker: number, ...options.assign() } });
         watchdog = startWatchdog({
@@ -69,7 +69,7 @@ export function createSlot(options: SlotOptions) {
       endedWell = code === 0 || stopSignals.includes(signal);
       end(performance.now() - forkedAt, reason ?? signal ?? `exit code ${code}`);
     });
-    // Where no process could be made, there is no exit.
+    // If the fork failed, there is no exit event.
     forked.on('error', (error) => forked.process.pid === undefined && end(0, error.message));
   }
 
@@ -89,7 +89,7 @@ export function createSlot(options: SlotOptions) {
   }
 
   function send(message: FromSupervisor): void {
-    // That a worker dies at this moment shows by its exit.
+    // If the worker is dying, the exit event handles it.
     if (worker?.isConnected()) worker.send(message, () => undefined);
   }
 
@@ -101,7 +101,7 @@ export function createSlot(options: SlotOptions) {
       }),
     isRunning: () => isRunning,
     send,
-    /** Has the worker finish what it has begun. Resolves when it has ended, with whether it did so by itself and without an error. */
+    /** Lets the worker finish its work. Resolves after its end: true if it ended on its own and without an error. */
     async close(): Promise<boolean> {
       isClosing = true;
       clearTimeout(timer);

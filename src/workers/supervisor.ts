@@ -7,10 +7,10 @@ import type { Database } from '../storage/database.ts';
 import { divideSettings } from './divide-settings.ts';
 import { createWorkerPool } from './worker-pool.ts';
 
-// WORKERS processes run the roles instead of one: the supervisor starts what they share, the embedded database and the demo's network, keeps as many
-// workers running, and stops everything in the reverse order. It serves nothing itself.
+// WORKERS processes run the roles instead of one. The supervisor starts the shared parts (the embedded database and the demo's network), keeps that
+// many workers running, and stops everything in reverse order. It serves no requests.
 
-/** Connections of the supervisor itself, which only prepares and watches. */
+/** Connections of the supervisor, which only prepares and watches. */
 const ownConnections = 2;
 
 export function startWorkers(

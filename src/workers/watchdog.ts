@@ -1,11 +1,11 @@
-/** No work of a worker blocks its main thread for this long. */
+/** No work blocks a worker's main thread for this long. */
 const defaults = { everyMs: 5_000, maxUnanswered: 4 };
 
 export type Watchdog = ReturnType<typeof startWatchdog>;
 
 /**
- * A watchdog for a worker that hangs: its process is there, but does nothing any more. It counts pings without an answer, and not the time that has passed: after the whole machine stood still, the worker
- * is asked again before it is given up.
+ * A watchdog for hanging workers, whose process exists but does nothing. It counts unanswered pings instead of time: after the whole machine
+ * stood still, a worker gets another ping before it is killed.
  */
 export function startWatchdog(
   { ping, giveUp }: { ping(): void; giveUp(silentMs: number): void },
