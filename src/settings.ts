@@ -1,8 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { attempt } from './attempt.ts';
 
-// Declares and reads settings: a kind per JSON-like type, each with a default, a unit and a sentence. A secret may be in the file of its _FILE
-// setting.
+// Declares and reads settings: a kind per JSON-like type, with a default, a unit and a sentence. A secret may be in the file of its _FILE setting.
 
 export interface Kind<T> {
   parse(text: string): T;

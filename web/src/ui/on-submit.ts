@@ -1,4 +1,4 @@
-/** For a form that the page handles itself. */
+/** For a form that the page handles. */
 export function onSubmit(work: () => unknown): (event: Event) => void {
   return (event) => {
     event.preventDefault();

@@ -10,7 +10,7 @@ export interface ChartOptions {
   lines: Readonly<Record<string, string>>;
   /** Ticks at powers of two, for sizes. */
   isBinary?: boolean;
-  /** A logarithmic scale: goals are far above what is usual. */
+  /** A logarithmic scale, because goals are far above usual values. */
   isTime?: boolean;
   spell(value: number): string;
 }
@@ -20,7 +20,7 @@ interface ChartProps extends ChartOptions {
   hours: number;
 }
 
-/** A time series on a canvas, as wide as its container. Its colours are read from the style sheet, in light and dark. */
+/** A time series on a canvas, as wide as its container. Its colours come from the style sheet, in light and dark. */
 export function Chart({ title, lines, series, hours, isBinary, isTime, spell }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const dark = isDark.value;
@@ -56,7 +56,7 @@ function optionsFor(
   const style = getComputedStyle(element);
   const isShort = series.rows.length < 3;
   const color = (name: string) => style.getPropertyValue(name).trim();
-  // A logarithmic axis has ticks without a label.
+  // Some ticks of a logarithmic axis have no label.
   const spellTick = (tick: number | null) => (tick === null ? '' : spell(tick));
   const axis = {
     stroke: color('--soft'),
@@ -111,7 +111,7 @@ function columnsOf(series: Series, lines: ChartOptions['lines']): AlignedData {
   return [rows.map(([minute]) => minute), ...columns, ...goalColumns];
 }
 
-/** Each with the place of its line. */
+/** The goals, each with the position of its line. */
 function goalsOf({ goals }: Series, lines: ChartOptions['lines']): { goal: number; place: number }[] {
   return Object.keys(lines).flatMap((name, place) => {
     const goal = goals[name];

@@ -34,7 +34,7 @@ export function NodesTab() {
   );
 }
 
-/** As the API names them. */
+/** The API's names. */
 const states = [
   'failing',
   'with failing catalogs',
