@@ -1,7 +1,7 @@
 import type { CanonicalForm } from '../protocol/canonical-json.ts';
 import { isJsonObject, type Json } from '../protocol/json.ts';
 
-/** The canonical form of a large value in pieces, so that one can be hashed and compressed while the next is made. Lists are cut where they are the value itself or one of its members. */
+/** The canonical form of a large value in pieces, for hashing and compressing in parallel. Splits a list, or an object's lists. */
 export function* canonicalPieces(value: Json, form: CanonicalForm): Generator<Buffer> {
   if (Array.isArray(value)) return yield* piecesOfList(value, form);
   if (!isJsonObject(value)) return yield Buffer.from(form.write(value));
@@ -24,7 +24,7 @@ function* piecesOfList(list: readonly Json[], form: CanonicalForm): Generator<Bu
   yield Buffer.from(list.length === 0 ? '[]' : ']');
 }
 
-/** Pieces of a catalog that stays in memory: most are written again unchanged, so each is written once. */
+/** Pieces of a catalog that stays in memory: most are written again unchanged, so each is serialized once. */
 const written = new WeakMap<object, WrittenPiece>();
 
 interface WrittenPiece {
@@ -48,7 +48,7 @@ function pieceOf(lead: '[' | ',', items: readonly Json[], form: CanonicalForm): 
 function writeItems(lead: '[' | ',', items: readonly Json[], form: CanonicalForm): Buffer {
   const parts: Buffer[] = [];
   for (let start = 0; start < items.length; start += itemsAtOnce) {
-    // The text before the items, and between them, replaces the bracket that opens their list.
+    // The opening bracket is replaced by the text before or between items.
     const part = Buffer.from(form.write(items.slice(start, start + itemsAtOnce)));
     part.write(start === 0 ? lead : ',');
     parts.push(part.subarray(0, -1));
@@ -56,10 +56,10 @@ function writeItems(lead: '[' | ',', items: readonly Json[], form: CanonicalForm
   return Buffer.concat(parts);
 }
 
-/** So few that what is made for them has been let go before the next. */
+/** Few enough that their garbage is freed before the next ones. */
 const itemsAtOnce = 50;
 
-/** The very same items: nobody changes them once they are published. */
+/** Compares by identity: published items never change. */
 function isSameList(one: readonly Json[], other: readonly Json[]): boolean {
   return one.length === other.length && one.every((item, index) => item === other[index]);
 }

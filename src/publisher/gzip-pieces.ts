@@ -1,8 +1,8 @@
 import { promisify } from 'node:util';
 import { constants, crc32, deflateRaw } from 'node:zlib';
 
-// A gzip file (RFC 1952) out of pieces that are compressed each for itself: several at once, in threads of their own, and a piece that was
-// compressed before not again. To its readers it is one stream: a piece ends on a whole byte and looks back at nothing before it.
+// A gzip file (RFC 1952) from separately compressed pieces: several at once, in threads, and each unchanged piece only once. Readers see one
+// stream: a piece ends on a whole byte and does not refer to earlier ones.
 
 export async function gzipPieces(pieces: readonly Buffer[]): Promise<Buffer> {
   const packed = gathered(pieces).map(pack);
@@ -15,7 +15,7 @@ export async function gzipPieces(pieces: readonly Buffer[]): Promise<Buffer> {
   return Buffer.concat([header, ...(await Promise.all(packed)), lastBlock, trailerOf(checksum, length)]);
 }
 
-/** Begins with a piece whose neighbours are not known yet. */
+/** Starts with a piece before its neighbours are known. */
 export function packAhead(piece: Buffer): void {
   if (isLarge(piece)) void pack(piece);
 }
@@ -51,12 +51,12 @@ const deflate = promisify(deflateRaw) as (
   options: { finishFlush: number; chunkSize: number },
 ) => Promise<Buffer>;
 
-/** There is room in it for what a piece usually comes down to. */
+/** Room for the usual size of a compressed piece. */
 const packedChunkBytes = 65_536;
 
-/** No name, no time, of no particular system: the same content is the same file. */
+/** No name, no time, no particular system: the same content gives the same file. */
 const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
-/** An empty block that says to be the last. */
+/** An empty block, marked as the last. */
 const lastBlock = Buffer.from([3, 0]);
 
 function trailerOf(checksum: number, length: number): Buffer {

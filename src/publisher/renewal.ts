@@ -1,10 +1,10 @@
 import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 
-// Keeps what is published from running out: looks now, and again well before the update that is announced first.
+// Keeps published files from expiring: renews now, and again well before the earliest announced update.
 
 interface RenewalOptions {
-  /** Renews what is due, and resolves with the next update that is announced first. */
+  /** Renews due files, and resolves with the earliest announced update. */
   refresh(): Promise<Date>;
   nextUpdateSeconds: number;
   metrics: Metrics;
@@ -12,7 +12,7 @@ interface RenewalOptions {
   now(): Date;
 }
 
-/** Also where nothing is due, it looks so often: somebody may have put an older tree in the place of this one. */
+/** Maximum pause, even if nothing is due: the tree may have been replaced by an older one. */
 const maxPauseMs = 10 * 60_000;
 
 export function startRenewal({ refresh, nextUpdateSeconds, metrics, logger, now }: RenewalOptions) {
@@ -43,9 +43,9 @@ export function startRenewal({ refresh, nextUpdateSeconds, metrics, logger, now 
 
   let running = renew();
   return {
-    /** When the first look is over, however it ended. */
+    /** Resolves after the first renewal, even if it failed. */
     first: running,
-    /** When the next update is announced; throws when that time is over, or the last attempt failed before there was one. */
+    /** The announced next update; throws if it has passed, or if the last attempt failed before the first success. */
     check() {
       if (announced === undefined) throw new Error(problem);
       if (announced <= now())

@@ -26,7 +26,7 @@ import { loadOrCreateTriggerToken } from './trigger-token.ts';
 interface PublisherContext extends Omit<ServiceContext, 'database' | 'self' | 'hosting'> {
   /** Adds registry, signing key and troubles to /ready. */
   report(): Promise<object>;
-  /** One that has nothing in memory: the operator may have registered just now what the registry lacked. */
+  /** A registry client without a cache: the operator may just have registered something. */
   freshRegistry(): RegistryClient;
   operations?: OperationsServer;
 }
@@ -104,9 +104,9 @@ export async function startPublisherRole(context: PublisherContext) {
   }, close);
 }
 
-/** For a body of 256 MiB, which comes from this machine. */
+/** For a body of 256 MiB from this machine. */
 const uploadMs = 10 * 60_000;
-/** Files are served also while another process holds the tree; but usually the role comes up with everything in order. */
+/** Maximum wait for the first renewal: files are also served while another process holds the lock. */
 const firstRenewalMs = 5_000;
 
 function currentKey({ DATA_DIR, identities }: Config): SigningKey {

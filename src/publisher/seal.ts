@@ -9,14 +9,14 @@ import { canonicalPieces } from './canonical-pieces.ts';
 import { gzipPieces, packAhead } from './gzip-pieces.ts';
 import { contentPath, type FileKind, urlOf } from './paths.ts';
 
-// From a document to the signed file that is served, and to what the index says of it. A file may have hundreds of megabytes: it is
-// written once, in canonical form, and its pieces are both what is signed and what is served. Other threads compress and sign: while one piece
-// is made, those before it are compressed.
+// Turns a document into the signed file to serve, and its reference in the index. A file may have hundreds of megabytes. It is serialized
+// once, in canonical form; its pieces are both signed and served. Other threads compress and sign: while one piece is made, earlier ones are
+// compressed.
 
 /** Larger files are served gzipped. The digest covers the bytes as stored; crawlers of the profile nfh014 check the decompressed ones. */
 const maxPlainBytes = 1_048_576;
 
-/** Who signs, in which form, for which address. */
+/** The signing key, the form and the address. */
 export interface Seal {
   key: SigningKey;
   profile: WireProfile;
@@ -25,7 +25,7 @@ export interface Seal {
 }
 
 export interface SealOptions extends Seal {
-  /** Something else that can be done in the time that signing takes. */
+  /** Other work to do while a thread signs. */
   whileSigning?(): void;
 }
 
@@ -41,7 +41,7 @@ export interface FileReference {
   digest: string;
 }
 
-/** The members come in the order of the document, so that what is short can stand before what is long; last the signature. */
+/** Members keep the order of the document, so that short ones can precede long ones; the signature is last. */
 export async function sealFile(
   kind: FileKind,
   document: { catalogId: string },
@@ -71,7 +71,7 @@ function sha256Of(pieces: readonly Buffer[]): string {
   return hashing.digest('hex');
 }
 
-/** The pieces of a member begin with its name, and with what stands before that in the file. */
+/** The pieces of a member start with its name and the text before it in the file. */
 async function writeMembers(document: { catalogId: string }, form: CanonicalForm): Promise<WrittenMember[]> {
   const members: WrittenMember[] = [];
   let bytes = 0;
@@ -82,7 +82,7 @@ async function writeMembers(document: { catalogId: string }, form: CanonicalForm
       bytes += piece.length;
       if (bytes <= maxPlainBytes) continue;
       packAhead(piece);
-      // Lets the compressors take note of what they have done.
+      // Lets the compressors process their results.
       await nextTurn();
     }
     members.push({ name, pieces });
@@ -95,7 +95,7 @@ interface WrittenMember {
   pieces: Buffer[];
 }
 
-/** Together what the form makes of the document: its members in canonical order. */
+/** The canonical form of the document: its members in canonical order. */
 function signedPieces(members: readonly WrittenMember[], form: CanonicalForm): Buffer[] {
   const byName = new Map(members.map(({ name, pieces: [, ...value] }) => [name, value]));
   const pieces = form

@@ -12,12 +12,12 @@ export interface Turn {
   edit: TreeEdit;
   indexName: string | undefined;
   forceBaseline: boolean;
-  /** The master resources of the tree, once somebody has asked for them. */
+  /** The master resources of the tree, loaded on demand. */
   masters?: Promise<OwnMasters>;
   warnings: string[];
 }
 
-/** Publishes what was built, unless it is published already. `checkedBy` has found nothing wrong with the content. */
+/** Publishes the built files, unless they are published already. `checkedBy` found no fault in the content. */
 export async function accept(
   { edit, warnings }: Pick<Turn, 'edit' | 'warnings'>,
   indexName: string,
@@ -31,7 +31,7 @@ export async function accept(
   return { catalogId, status: 'ACCEPTED', version: content.version };
 }
 
-/** For what is so already. */
+/** For a command without effect. */
 export function acceptAsIs(catalogId: string, version: number | undefined): TriggerResult {
   return { catalogId, status: 'ACCEPTED', ...(version !== undefined && { version }), unchanged: true };
 }

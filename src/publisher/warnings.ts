@@ -13,7 +13,7 @@ const maxMasters = 8;
 const maxCatalogs = 20_000;
 const maxNamedIds = 10;
 
-/** Why readers may not take what is published. */
+/** Reasons why readers may reject the published files. */
 export function findReadingProblems(
   { catalogId, changes, dependencies }: IndexEntry,
   files: readonly SealedFile[],
@@ -32,7 +32,7 @@ export function findReadingProblems(
   ].flatMap((problem) => (problem ? [`${catalogId} ${problem}`] : []));
 }
 
-/** Masters that readers will wait for, because nothing says where they are. */
+/** Masters that readers cannot find, because nothing says where they are. */
 export function findMasterProblems(
   catalogId: string,
   directives: Iterable<FileDirective>,
@@ -46,7 +46,7 @@ export function findMasterProblems(
   ];
 }
 
-/** Why readers may take nothing of this node at all. */
+/** Reasons why readers may reject the whole node. */
 export function findNodeProblems(catalogs: number): string[] {
   if (catalogs <= maxCatalogs) return [];
   return [
@@ -54,7 +54,7 @@ export function findNodeProblems(catalogs: number): string[] {
   ];
 }
 
-/** Somebody who leaves updateMode out may expect the default of catalog services, MERGE, which removes nothing. */
+/** Users who omit updateMode may expect the default of catalog services, MERGE, which removes nothing. */
 export function findUnaskedRemovals(
   { catalog, isModeDefault }: Pick<TriggerSubmission, 'catalog' | 'isModeDefault'>,
   diff: ContentDiff | undefined,
