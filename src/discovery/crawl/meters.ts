@@ -4,7 +4,7 @@ import { CrawlFault } from './reasons.ts';
 
 type Metered = Pick<IndexRow, 'node_id' | 'node' | 'fetched_today'>;
 
-/** Counts what comes of each node, and stops when one has had enough for the day. */
+/** Counts the bytes from each node, and stops when one has reached its daily limit. */
 export function createMeters(fetcher: Fetcher, dailyBytes: number) {
   const counts = new Map<number, { bytes: number }>();
   return {
@@ -21,7 +21,7 @@ export function createMeters(fetcher: Fetcher, dailyBytes: number) {
             if (fetched.kind === 'file') count.bytes += fetched.file.wire.length;
             return fetched;
           } catch (error) {
-            // Much of it has come before it turned out to be too much.
+            // It was too large only after many bytes.
             if (error instanceof CrawlFault && error.code === 'too-large') count.bytes += options.maxBytes;
             throw error;
           }
