@@ -20,11 +20,10 @@ import { findFeedsOf } from './services.ts';
 import { checkEveryMs } from './subscription-steps.ts';
 
 // Receives pushes (catalog spec: POST /catalog/push). Everything happens before the answer, in one transaction with the idempotency record:
-// acknowledged catalogs can be found, and repeats have no effect. Beyond the locks of one transaction, the first catalogs are applied earlier, in
-// parts.
+// acknowledged catalogs can be found, and repeats have no effect. Beyond the locks of a transaction, the first ones are applied earlier, in parts.
 //
 //   200   applied; also if a newer push of the same catalog was applied before
-//   202   BIZ_NO_RESULTS_FOUND: none of its catalogs is held from that sender or matches an active subscription, which are then checked
+//   202   BIZ_NO_RESULTS_FOUND: no catalog is held from that sender or matches an active subscription; the subscriptions are then checked
 //   400, 401, 429, 500   from the signed route; afterwards the service is pulled, because something may be missing now
 
 export function addPushRoute(

@@ -69,9 +69,7 @@ function toSpatial(area: Area): SpatialEntry {
   return { op: 'S_INTERSECTS', targets: usualTargets, geometry };
 }
 
-/**
- * Offer conditions select the resources of offers. With resource conditions, they only select the catalog (no joins); `hasOffer` filters the rest.
- */
+/** Offer conditions select the resources of offers. With resource conditions, they select only the catalog (no joins); `hasOffer` does the rest. */
 export function buildExpression({ type, conditions, expression }: FindQuery): string | undefined {
   const written = expression.trim();
   if (written.startsWith('$')) return written;
