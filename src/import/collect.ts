@@ -39,7 +39,7 @@ export interface Collected {
   operators: ReadonlyMap<string, string>;
   /** Ids of stations that are held back because their place looks wrong. */
   heldBack: readonly string[];
-  /** The rows that became chargers, by their line in the file. */
+  /** The rows that became chargers: `row 17`. */
   taken: ReadonlySet<string>;
   problems: Problem[];
 }

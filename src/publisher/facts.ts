@@ -4,8 +4,6 @@ import type { EntryFacts } from './entry.ts';
 import type { OwnMaster } from './masters.ts';
 import type { NextContent, TriggerSubmission } from './submission.ts';
 
-// The facts about a catalog in its entry.
-
 export function factsOf(
   submission: TriggerSubmission,
   entry: IndexEntry | undefined,

@@ -13,7 +13,6 @@ import { requireToken } from './trigger-token.ts';
 
 // The local trigger, POST /catalog/publish (self-hosted spec: Endpoints): for the operator, with a token, unsigned; answers after the work.
 
-/** Name of the trigger in messages to its operator. */
 export const triggerName = 'trigger';
 
 /** The body and the files made from it are in memory at once. Crawlers accept 10 MiB per file, so there is room for many catalogs per request. */

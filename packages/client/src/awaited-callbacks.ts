@@ -45,7 +45,7 @@ export function createAwaitedCallbacks() {
     /** The Authorization headers of a request's attempts, one of which its callback may name. */
     findSent: (messageId: string): readonly string[] =>
       (pending.get(messageId) ?? past.get(messageId))?.attempts ?? [],
-    /** False if no call waits for it or got it already; throws if it does not answer its request. */
+    /** True if a call waits for it or has received it; throws if it does not answer its request. */
     accept(message: ReceivedMessage): boolean {
       const { messageId } = message.context;
       const entry = pending.get(messageId) ?? past.get(messageId);

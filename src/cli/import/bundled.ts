@@ -2,10 +2,9 @@ import { readdirSync } from 'node:fs';
 import { basename, extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** The directory of the bundled mappings. */
 export const bundledMappings = fileURLToPath(new URL('../../../mappings/', import.meta.url));
 
-/** Their names, without the extension. */
+/** Names without the extension. */
 export function listBundledMappings(): string[] {
   return readdirSync(bundledMappings).map((file) => basename(file, extname(file)));
 }
