@@ -108,7 +108,7 @@ function parseRoles(names: readonly string[]): Role[] {
   const unknown = names.filter((name) => !roles.some((role) => role === name));
   if (unknown.length > 0 || names.length === 0) {
     throw new SettingsError(
-      `ROLES names no role "${unknown.join(', ')}"; there are: ${roles.join(', ')}, or all.`,
+      `ROLES has an unknown role: "${unknown.join(', ')}". Use: ${roles.join(', ')}, or all.`,
     );
   }
   return roles.filter((role) => names.includes(role));

@@ -239,7 +239,7 @@ export function createTurns({
       forgetIdle();
       const account = accountOf(owner);
       if (account.waiting.length === 0 && mayStart(account)) return start(account);
-      if (account.waiting.length >= maxWaiting) throw new NoTurn(`${maxWaiting} wait for a turn already`);
+      if (account.waiting.length >= maxWaiting) throw new NoTurn(`${maxWaiting} already wait for a turn`);
       return await wait(account, withinMs);
     },
     close(reason) {

@@ -54,7 +54,7 @@ export function loadOrCreateToken(file: string) {
   const made = newToken();
   const token = known ?? createSecret(file, made);
   if (token.length < minTokenLength)
-    throw new Error(`${file} holds no token: remove it, and a new one is made.`);
+    throw new Error(`${file} has no token: remove it, and a new one will be created.`);
   chmodSync(file, 0o600); // a copy or a backup may have widened it
   return { token, isNew: token === made };
 }

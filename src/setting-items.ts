@@ -23,11 +23,11 @@ export function readSubscription(item: unknown): SubscriptionSetting {
   const [unknown] = Object.keys(others);
   if (unknown !== undefined) throw new Error(`has an entry with the unknown member "${unknown}"`);
   if (!isText(catalogUrl) || !/^https?:/.test(String(catalogUrl)) || !URL.canParse(String(catalogUrl)))
-    throw new Error('has an entry whose catalogUrl is no http or https URL');
+    throw new Error('has an entry whose catalogUrl is not an http or https URL');
   if (catalogId !== undefined && !isText(catalogId))
-    throw new Error('has an entry whose catalogId is no text');
-  if (!isList(networkIds)) throw new Error('has an entry whose networkIds is no array of texts');
-  if (!isList(schemaTypes)) throw new Error('has an entry whose schemaTypes is no array of texts');
+    throw new Error('has an entry whose catalogId is not a text');
+  if (!isList(networkIds)) throw new Error('has an entry whose networkIds is not an array of texts');
+  if (!isList(schemaTypes)) throw new Error('has an entry whose schemaTypes is not an array of texts');
   return item as SubscriptionSetting;
 }
 
@@ -49,7 +49,7 @@ export function readSchemaAliases(members: readonly [string, unknown][]): (reado
   const aliases = members.map(([alias, prefix]) => [readPrefix(alias), readPrefix(prefix)] as const);
   const chained = aliases.find(([, prefix]) => aliases.some(([alias]) => prefix.startsWith(alias)));
   if (chained)
-    throw new Error(`must name no prefix that is an alias itself: "${chained[1]}" begins with one`);
+    throw new Error(`must not name a prefix that is itself an alias: "${chained[1]}" begins with one`);
   return aliases;
 }
 

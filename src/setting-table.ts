@@ -65,7 +65,7 @@ export const settings = {
   ),
   CONSOLE_PORT: port(4000, 'port of the console'),
   OPERATOR_TOKEN: token(
-    'token that may do everything at the console (signpost operators makes further ones); empty makes one at the first start, in DATA_DIR/operator-token',
+    'token that may do everything at the console (signpost operators creates further ones); empty makes one at the first start, in DATA_DIR/operator-token',
   ),
   MAP_TILES: optional(
     text('', "PMTiles file with the streets of the console's map; empty means outlines of countries only"),
@@ -126,7 +126,7 @@ export const settings = {
     secret: true,
   },
   DATABASE_READ_URL: databaseAddresses(
-    'connection strings of streaming replicas of DATABASE_URL, comma-separated; searches read from them as far as they are up to date, and the rest from DATABASE_URL',
+    'connection strings of streaming replicas of DATABASE_URL, comma-separated; searches read from them if they are up to date, otherwise from DATABASE_URL',
   ),
   EMBEDDED_DATABASE: flag(
     false,
@@ -160,7 +160,7 @@ export const settings = {
   DISCOVERY_URL: optional(url('its public base address; empty means from HOST and DISCOVERY_PORT')),
   DISCOVERY_SUBSCRIPTIONS: jsonList(
     '[]',
-    'catalog services to stay in step with: [{"catalogUrl", "catalogId"?, "networkIds"?, "schemaTypes"?}]',
+    'catalog services to follow: [{"catalogUrl", "catalogId"?, "networkIds"?, "schemaTypes"?}]',
     readSubscription,
   ),
   DISCOVERY_NETWORKS: jsonList(
@@ -201,7 +201,7 @@ export const settings = {
   UNCONFIRMED: choice(
     ['serve', 'hide'],
     'serve',
-    'what to do with a catalog that its node lists in no index any more, but has not retired',
+    'what to do with a catalog that its node no longer lists in an index, but has not retired',
   ),
   CRAWL_FETCH_TIMEOUT_MS: milliseconds(30_000, 'how long fetching one file may take', { min: 10 }),
   CRAWL_FILE_LIMIT: size('10mb', 'largest baseline or change file, as it is served'),
@@ -256,7 +256,7 @@ export const settings = {
   OPENSEARCH_SHARDS: integer(1, 'primary shards of an index that is built', { min: 1, max: 1_000 }),
   SEARCH_LANGUAGES: list(
     'en,hi',
-    'languages whose inflected forms a text search finds, by ISO 639 codes, comma-separated; empty finds plurals with s alone',
+    'languages whose inflected forms a text search finds, by ISO 639 codes, comma-separated; empty finds only plurals with s',
     readLanguage,
   ),
   SEARCH_CACHE_PERCENT: integer(
@@ -354,7 +354,7 @@ export const settings = {
   ),
   HISTORY_DAYS: days(
     30,
-    'how long the change history, processed publishes, delivered callbacks and withdrawn pushes are kept; the latest change of a catalog is kept for ever',
+    'how long the change history, processed publishes, delivered callbacks and withdrawn pushes are kept; the latest change of a catalog is always kept',
   ),
   PARKED_DAYS: days(
     90,
@@ -362,7 +362,7 @@ export const settings = {
   ),
   REGISTRY_HISTORY_DAYS: days(
     1825,
-    'how long past versions of registry records are kept; the current one is kept for ever',
+    'how long past versions of registry records are kept; the current one is always kept',
   ),
   AUDIT_LOG_DAYS: days(365, 'how long entries of the audit log are kept'),
   HEALTH_DAYS: days(7, "how long the console's numbers per minute are kept"),

@@ -115,9 +115,9 @@ describe('settings', () => {
     };
     expect(() => readConfig(env)).toThrow(
       [
-        'Setting REGISTRY_NAME="a/b" must be made of letters, digits and . _ : ~ - alone.',
+        'Setting REGISTRY_NAME="a/b" must be made only of letters, digits and . _ : ~ -.',
         'Setting CATALOG_ID="catalog "of" example" must be a domain such as bpp.example.com, or namespace/registry.',
-        'Setting CATALOG_KEY_ID=".." must be made of letters, digits and . _ : ~ - alone.',
+        'Setting CATALOG_KEY_ID=".." must be made only of letters, digits and . _ : ~ -.',
         'Setting CATALOG_PRIVATE_KEY must be 32 bytes in Base64, as "signpost keys new" makes them.',
         'Setting DEFAULT_NETWORK_ID="retail" must be a network such as example.org/retail.',
       ].join('\n'),
@@ -171,11 +171,11 @@ describe('settings', () => {
     ['{"__proto__": "https://b.example"}', 'has "__proto__", which must be an http or https URL.'],
     [
       '{"https://a.example": "https://b.example/c", "https://b.example": "https://c.example"}',
-      'must name no prefix that is an alias itself: "https://b.example/c/" begins with one.',
+      'must not name a prefix that is itself an alias: "https://b.example/c/" begins with one.',
     ],
     [
       '{"https://a.example": "https://a.example/b"}',
-      'must name no prefix that is an alias itself: "https://a.example/b/" begins with one.',
+      'must not name a prefix that is itself an alias: "https://a.example/b/" begins with one.',
     ],
   ])('refuse aliases of schemas that lead nowhere: %s', (given, fault) => {
     expect(() => readConfig({ SCHEMA_ALIASES: given })).toThrow(`Setting SCHEMA_ALIASES="${given}" ${fault}`);
@@ -188,7 +188,7 @@ describe('settings', () => {
   });
 
   it('refuse a role that does not exist', () => {
-    expect(() => readConfig({ ROLES: 'catalog,baker' })).toThrow('ROLES names no role "baker"');
+    expect(() => readConfig({ ROLES: 'catalog,baker' })).toThrow('ROLES has an unknown role: "baker"');
   });
 
   it('take an empty value as not set', () => {

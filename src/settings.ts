@@ -197,7 +197,7 @@ const namePart = '(?!\\.\\.?(?:/|$))[A-Za-z0-9._:~-]{1,255}';
 
 export function name(fallback: string, about: string): Kind<string> {
   const pattern = new RegExp(`^${namePart}$`);
-  return matching(pattern, 'made of letters, digits and . _ : ~ - alone', fallback, about);
+  return matching(pattern, 'made only of letters, digits and . _ : ~ -', fallback, about);
 }
 
 export function subscriberId(fallback: string, about: string): Kind<string> {

@@ -61,7 +61,7 @@ def parse_public_key(text: str) -> Ed25519PublicKey:
     raw = raw[len(prefix) :] if raw.startswith(prefix) else raw
     y = int.from_bytes(raw, "little") & (2**255 - 1)
     if len(raw) != 32 or y >= _PRIME or y in _SMALL_ORDER:
-        raise ProtocolError("AUT_KEY_NOT_FOUND", "the registered key is no Ed25519 key, or one that anybody can sign for")
+        raise ProtocolError("AUT_KEY_NOT_FOUND", "the registered key is not an Ed25519 key, or anyone can sign for it")
     return Ed25519PublicKey.from_public_bytes(raw)
 
 
@@ -171,7 +171,7 @@ def verify_request(
         raise ProtocolError("AUT_SIGNATURE_MISSING", "there is no header Authorization")
     header = parse_signature_header(authorization)
     if header.chained and answers is None:
-        raise ProtocolError("AUT_SIGNATURE_INVALID", "a request answers nothing")
+        raise ProtocolError("AUT_SIGNATURE_INVALID", "a request does not answer another request")
     if not (header.created <= header.expires and header.created <= now + 60 and now < header.expires):
         raise ProtocolError("AUT_SIGNATURE_INVALID", "the signature has expired, or was created in the future")
     if header.expires - header.created > max_seconds:
@@ -466,7 +466,7 @@ class Participant:
             try:
                 problem = parse_json(received)["message"]["error"]
             except (ProtocolError, KeyError, TypeError):
-                problem = {"code": f"HTTP {status}", "message": "refused, and not in the form of the protocol"}
+                problem = {"code": f"HTTP {status}", "message": "refused, but not in the form of the protocol"}
             raise ProtocolError(problem["code"], problem["message"], problem.get("details", {}).get("path"))
         return Answer(status, message_id, self._signer_of(signature, received, authorization))
 
@@ -496,13 +496,13 @@ class Participant:
             sent, digest = self._sent.get(message_id, ([], None))
             header = verify_request(authorization, body, self.registry.find_key, answers=sent)
             if callback["context"]["requestDigest"]["digest"].replace("BLAKE2b-512", "BLAKE-512") != digest:
-                raise ProtocolError("CTX_INVALID_FIELD", "this answers no request of ours", "$.context.requestDigest.digest")
+                raise ProtocolError("CTX_INVALID_FIELD", "this does not answer any of our requests", "$.context.requestDigest.digest")
             self._callbacks[message_id].put((header.subscriber_id, callback))
             return 200, {"message": {"status": "ACK", "messageId": message_id}}
         except (KeyError, TypeError, AttributeError):
             status, code, text = 400, "CTX_MISSING_FIELD", "context.messageId or context.requestDigest.digest is missing"
         except OSError as error:
-            status, code, text = 503, "NET_DOWNSTREAM_UNAVAILABLE", f"the registry cannot be asked: {error}"
+            status, code, text = 503, "NET_DOWNSTREAM_UNAVAILABLE", f"the registry cannot be queried: {error}"
         except ProtocolError as error:
             status, code, text = 401 if error.code.startswith("AUT_") else 400, error.code, str(error)
         return status, {"message": {"status": "NACK", "error": {"code": code, "message": text}}}

@@ -64,7 +64,7 @@ export async function failPull({ database }: CatalogContext, pull: DuePull): Pro
   const { messageId }: Context = JSON.parse(pull.context);
   const error = new ProtocolError(
     'NET_CATALOG_SOURCE_UNAVAILABLE',
-    'The catalogs cannot be read at present. Pull again later.',
+    'The catalogs cannot be read right now. Pull again later.',
   );
   // The subscription may be what cannot be read.
   const subscription = await findSubscription(database, pull.subscription_id).catch(() => undefined);

@@ -32,7 +32,7 @@ export function watchBacklog({ config, database, metrics, logger }: CatalogConte
   const overloaded = (publisher: string) =>
     new ProtocolError(
       'NET_OVERLOADED',
-      `Too many publishes of ${publisher} wait to be processed. Try again later.`,
+      `Too many publishes of ${publisher} are waiting to be processed. Try again later.`,
       { retryAfterSeconds },
     );
   return {

@@ -41,8 +41,8 @@ export function addDownloadRoute(server: FastifyInstance, context: CatalogContex
           },
         },
         answers: {
-          206: 'The range that was asked for.',
-          403: 'The address is not one of ours.',
+          206: 'The requested range.',
+          403: 'The service did not issue this address.',
           410: 'It has expired; pull again.',
           416: 'The range is not within the download.',
         },
@@ -65,7 +65,7 @@ function checkTicket(
   { expires = '', signature = '' }: Static<typeof DownloadQuery>,
 ): void {
   if (!isSame(signature, sign(self.privateKey, id, expires))) {
-    throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', 'This is not an address that the service gave out.');
+    throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', 'The service did not issue this address.');
   }
   if (Number(expires) * 1000 <= now().getTime()) {
     throw new ProtocolError('CTX_TTL_EXPIRED', 'The download has expired; pull again.', { status: 410 });

@@ -55,7 +55,7 @@ function checkPolicy({ config }: CatalogContext, { identity, record, message }: 
       throw faultAt(
         'AUT_UNAUTHORIZED_ACTION',
         place(submission, 'catalogType'),
-        `is MASTER, but ${identity} may not publish MASTER catalogs in ${closed.join(', ')}: that is for the facilitator of a network, or for those whom the operator of this service has listed`,
+        `is MASTER, but ${identity} may not publish MASTER catalogs in ${closed.join(', ')}: only the facilitator of a network and publishers listed by the operator of this service may`,
       );
     }
     const foreign = submission.networkIds.find((networkId) => !record.networkMemberships.includes(networkId));
@@ -63,7 +63,7 @@ function checkPolicy({ config }: CatalogContext, { identity, record, message }: 
       throw faultAt(
         'AUT_DOMAIN_NOT_ALLOWED',
         place(submission, 'visibleTo'),
-        `includes ${foreign}, of which ${identity} is no member`,
+        `includes ${foreign}, but ${identity} is not a member of it`,
       );
     }
   }

@@ -73,7 +73,7 @@ const idInMessage = '$.message.subscriptionId';
 /** Limits the waiting pulls of an owner and its stored downloads, so that one owner cannot fill the disk. */
 async function checkShare(tx: Transaction, owner: string): Promise<void> {
   if ((await countPulls(tx, owner)) >= maxOpenPulls)
-    throw tooMany(`${maxOpenPulls} pulls of ${owner} wait to be answered`, retryAfterSeconds);
+    throw tooMany(`${maxOpenPulls} pulls of ${owner} are waiting for an answer`, retryAfterSeconds);
   if ((await sumDownloads(tx, owner)) >= maxDownloadBytes)
     throw tooMany(`The downloads of ${owner} fill its share until they expire`, retryAfterExpirySeconds);
 }

@@ -26,7 +26,7 @@ export async function startCatalogRole(context: CatalogContext) {
   addHomePage(server, {
     role: 'catalog',
     about:
-      'The catalog service: providers publish here, discovery services subscribe, pull and are pushed to.',
+      'The catalog service: providers publish here; discovery services subscribe, pull and receive pushes.',
     ...{ operations: hosting.operations, consoleUrl: ownConsoleUrl(context.config) },
   });
   addSubscriptionRoutes(server, signed, context);

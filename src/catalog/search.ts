@@ -36,7 +36,7 @@ export function addSearchRoute(
 }
 
 function tooMany(): never {
-  const message = 'Too many searches are under way. Try again later.';
+  const message = 'Too many searches are in progress. Try again later.';
   throw new ProtocolError('NET_OVERLOADED', message, { retryAfterSeconds: 5 });
 }
 

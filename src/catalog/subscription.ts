@@ -88,7 +88,7 @@ async function checkRoom(tx: Transaction, identity: string): Promise<void> {
   if (count > maxActive.count)
     throw new ProtocolError(
       'POL_NP_CAPACITY_EXCEEDED',
-      `${identity} has ${maxActive.count} ACTIVE subscriptions, and may not have more; deactivate one.`,
+      `${identity} has ${maxActive.count} ACTIVE subscriptions, which is the maximum; deactivate one.`,
     );
   if (names > maxActive.names || characters > maxActive.characters)
     throw new ProtocolError(
@@ -167,7 +167,7 @@ export function ownSubscription(
     throw new ProtocolError('CTX_INVALID_FIELD', 'There is no such subscription.', { path, status: 404 });
   }
   if (found.owner !== identity) {
-    throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', 'The subscription belongs to somebody else.', {
+    throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', 'The subscription belongs to another participant.', {
       path,
     });
   }

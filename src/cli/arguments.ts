@@ -44,7 +44,7 @@ export function numberOf(pattern: RegExp, message: string): (text: string) => nu
 }
 
 /** Words in capitals are accepted in any case. */
-export function oneOf<T extends string>(words: readonly T[], message = `It is one of ${words.join(', ')}.`) {
+export function oneOf<T extends string>(words: readonly T[], message = `Use one of ${words.join(', ')}.`) {
   return parserOf((text) => words.find((word) => [text, text.toUpperCase()].includes(word)), message);
 }
 
@@ -56,7 +56,7 @@ export const collectTexts = collect((text) => text);
 
 export const parseSubscriber = matching(
   isSubscriberId,
-  'It is a domain such as bpp.example.com, or namespace/registry.',
+  'Use a domain such as bpp.example.com, or namespace/registry.',
 );
 
 export const parseNetwork = matching(
@@ -69,7 +69,7 @@ export const parseKeyId = matching(isIdPart, 'A key id has 1 to 255 letters, dig
 
 export function parseUrl(text: string): string {
   if (URL.canParse(text) && /^https?:/.test(text)) return text;
-  throw new InvalidArgumentError(`"${text}" is no http or https address.`);
+  throw new InvalidArgumentError(`"${text}" is not an http or https address.`);
 }
 export const collectUrls = collect(parseUrl);
 
@@ -81,28 +81,30 @@ export function parseKey(text: string): string {
     parsePublicKey(text);
     return text;
   } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : 'It is no Ed25519 public key.');
+    throw new InvalidArgumentError(
+      error instanceof Error ? error.message : 'It is not an Ed25519 public key.',
+    );
   }
 }
 
 export const parseState = oneOf(recordStates);
-export const parseMethod = oneOf<Action['method']>(['POST', 'GET', 'DELETE'], 'It is POST, GET or DELETE.');
+export const parseMethod = oneOf<Action['method']>(['POST', 'GET', 'DELETE'], 'Use POST, GET or DELETE.');
 export const parseCatalogType = oneOf(catalogTypes);
-export const parseMode = oneOf(['MERGE', 'FULL'], 'It is MERGE or FULL.');
+export const parseMode = oneOf(['MERGE', 'FULL'], 'Use MERGE or FULL.');
 
 export const parseTime = parserOf((text) => {
   const time = new Date(text);
   return Number.isNaN(time.getTime()) ? undefined : time;
-}, 'It is an ISO 8601 time, such as 2026-01-31T00:00:00Z.');
+}, 'Use an ISO 8601 time, such as 2026-01-31T00:00:00Z.');
 
 export const parseIndexName = matching(
   isIndexName,
-  'It has up to 64 lower-case letters, digits and -, such as bangalore.',
+  'Use up to 64 lower-case letters, digits and -, such as bangalore.',
 );
 
-export const parseSeconds = numberOf(/^\d{1,9}$/, 'It is a whole number of seconds.');
-export const parseCount = numberOf(/^[1-9]\d{0,8}$/, 'It is a whole number of at least 1.');
-export const parseOffset = numberOf(/^\d{1,9}$/, 'It is a whole number of at least 0.');
+export const parseSeconds = numberOf(/^\d{1,9}$/, 'Use a whole number of seconds.');
+export const parseCount = numberOf(/^[1-9]\d{0,8}$/, 'Use a whole number of at least 1.');
+export const parseOffset = numberOf(/^\d{1,9}$/, 'Use a whole number of at least 0.');
 
 /** `host:port`, `[::1]:port`, `:port` or `port`. */
 export function parseListen(text: string): { host: string; port: number } {
@@ -110,5 +112,5 @@ export function parseListen(text: string): { host: string; port: number } {
     /^(?:http:\/\/)?(?:(\[[0-9a-fA-F:.]+\]|[^:/\s]*):)?(\d{1,5})\/?$/.exec(text) ?? [];
   if (port !== '' && Number(port) <= 65_535)
     return { host: host?.replace(/^\[|\]$/g, '') || '127.0.0.1', port: Number(port) };
-  throw new InvalidArgumentError('It is host:port, such as 127.0.0.1:5001.');
+  throw new InvalidArgumentError('Use host:port, such as 127.0.0.1:5001.');
 }

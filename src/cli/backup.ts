@@ -4,10 +4,10 @@ import type { Register } from './command.ts';
 export const register: Register = (program, context) => {
   program
     .command('backup')
-    .argument('<directory>', 'where it goes: a directory that is not there yet')
+    .argument('<directory>', 'new directory for the backup')
     .option(
       '--no-database',
-      'only keys and published files: the database has backups of its own, as with a managed PostgreSQL',
+      'only keys and published files: the database is backed up separately, such as a managed PostgreSQL',
     )
     .addHelpText('after', backupHelp)
     .action(async (directory: string, options: BackupOptions) =>
@@ -16,10 +16,7 @@ export const register: Register = (program, context) => {
 
   program
     .command('restore')
-    .argument(
-      '[directory]',
-      'made by "signpost backup"; without it, the database was restored by other means',
-    )
+    .argument('[directory]', 'made by "signpost backup"; omit it if you restored the database by other means')
     .option('--no-database', 'only keys and published files')
     .addHelpText('after', restoreHelp)
     .action(async (directory: string | undefined, options: BackupOptions) =>
@@ -37,7 +34,7 @@ Examples:
 
 const restoreHelp = `
 Needs an empty database (DATABASE_URL) and a DATA_DIR without keys or published files, while no role runs. Publishes and subscriptions since the backup are
-lost. Afterwards every catalog is pushed to every subscriber again, and every catalog service is asked for everything. See docs/operating.md.
+lost. Afterwards every catalog is pushed to every subscriber again, and everything is pulled from every catalog service. See docs/operating.md.
 
 Examples:
   $ DATABASE_URL=postgres://…/empty DATA_DIR=/var/lib/signpost signpost restore /backups/2026-11-17

@@ -74,11 +74,11 @@ describe('signpost catalog', () => {
 
   it('releases an id, which then belongs to nobody', async () => {
     expect((await catalog('release', 'chargers')).out).toContain(`belonged to ${owner}`);
-    expect((await catalog('release', 'chargers')).out).toContain('belongs to nobody already');
+    expect((await catalog('release', 'chargers')).out).toContain('already has no owner');
     const { rows } = await database.query('select actor, action, target, outcome from console.audit');
     const released = { actor: 'cli', action: 'catalog.release', target: 'chargers', outcome: 'done' };
     expect(rows).toEqual([released, released]);
-    expect((await catalog('show', 'chargers')).out).toMatch(/^owner +nobody/m);
+    expect((await catalog('show', 'chargers')).out).toMatch(/^owner +none/m);
   });
 
   it('says what to do when there is no such catalog', async () => {
@@ -88,10 +88,7 @@ describe('signpost catalog', () => {
       ['release', 'x'],
     ]) {
       const { exitCode, notes } = await catalog(...args);
-      expect([exitCode, notes]).toEqual([
-        1,
-        'There is no catalog x. See which there are: signpost catalog list\n',
-      ]);
+      expect([exitCode, notes]).toEqual([1, 'There is no catalog x. To list them: signpost catalog list\n']);
     }
   });
 });

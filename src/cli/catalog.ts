@@ -30,10 +30,10 @@ export const register: Register = (program, context) => {
   catalog
     .command('show')
     .description(
-      'show a catalog, what its resources extend, its latest changes, and what its latest publishes were answered, with warnings',
+      'show a catalog, what its resources extend, its latest changes, and the results of its latest publishes, with warnings',
     )
     .argument('<id>', 'id of the catalog')
-    .option('--json', 'print the whole catalog as it leaves the service')
+    .option('--json', 'print the whole catalog as the service sends it')
     .action((id: string, { json = false }: { json?: boolean }) =>
       json ? printDocument(context, id) : show(context, id),
     );
@@ -87,7 +87,7 @@ async function show(context: CommandContext, id: string): Promise<void> {
     const extending = catalog ? await listExtensions(database, catalog) : [];
     const changes = catalog && (await listChanges(database, catalog.key, shownChanges));
     const parts = [
-      catalog ? renderCatalog(catalog) : `There is no catalog ${id}: nothing of it has been accepted.`,
+      catalog ? renderCatalog(catalog) : `There is no catalog ${id}: no publish of it has been accepted.`,
       ...(extending.length > 0 ? [renderExtending(extending)] : []),
       ...(changes ? [renderChanges(changes)] : []),
       ...(results.length > 0 ? [renderPublishes(results)] : []),
@@ -120,12 +120,12 @@ async function release(context: CommandContext, id: string, json?: boolean): Pro
   );
   const text =
     owner === null
-      ? `${id} belongs to nobody already.`
+      ? `${id} already has no owner.`
       : `${id} belonged to ${owner}. It stays published until somebody publishes it again.`;
   printResult(context, json, { id, formerOwner: owner }, text);
 }
 
-const seeList = 'See which there are: signpost catalog list';
+const seeList = 'To list them: signpost catalog list';
 
 function unknown(id: string): never {
   throw new CommandError(`There is no catalog ${id}. ${seeList}`);
@@ -146,7 +146,7 @@ function renderCatalog(catalog: CatalogRow): string {
     ['id', catalog.id],
     ['name', descriptor?.name],
     ['provider', [provider?.id, provider?.descriptor?.name].filter(Boolean).join(', ')],
-    ['owner', catalog.owner ?? 'nobody: the next publisher becomes its owner'],
+    ['owner', catalog.owner ?? 'none: the next publisher becomes its owner'],
     ['type', catalog.type],
     ['active', catalog.isActive ? 'yes' : 'no'],
     ['networks', catalog.visibleTo.join(' ')],

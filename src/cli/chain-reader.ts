@@ -19,7 +19,7 @@ export function createChainFetcher(config: Config, client: GuardedClient): Fetch
 /** Fails the command if the registry could not be reached. */
 export function explainRegistry(error: unknown, { registryUrl }: Config, advice: string): never {
   if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
-  throw new CommandError(`The registry at ${registryUrl} cannot be asked${advice}`, error);
+  throw new CommandError(`The registry at ${registryUrl} cannot be queried${advice}`, error);
 }
 
 /** By default, attributes are checked against the same schemas as those of a crawl. */

@@ -7,11 +7,11 @@ export const register: Register = (program, context) =>
     .command('check')
     .option(
       '--discovery-database <url>',
-      'database of the discovery service, where it is not that of the catalog service',
+      'database of the discovery service, if it is not that of the catalog service',
     )
     .option(
       '--tree <path-or-url>',
-      'published files: a directory, or the address of a node; may be repeated. Otherwise those of the publisher of this machine, if it has published any',
+      'published files: a directory, or the address of a node; may be repeated. Default: those of the publisher on this machine, if there are any',
       collectTexts,
     )
     .option(
@@ -22,7 +22,7 @@ export const register: Register = (program, context) =>
     .option('--no-index', 'skip the comparison of index and documents, which reads the whole index')
     .option(
       '--wait <seconds>',
-      'how long to watch: what changes meanwhile is not a difference',
+      'how long to watch: items that change in this time are not differences',
       parseSeconds,
       10,
     )

@@ -13,7 +13,7 @@ export const completionOf =
       );
 
 const help = `
-Prints a script that has the shell complete commands and options. It is made from the commands of this version.
+Prints a script that lets the shell complete commands and options of this version.
 
 Examples:
   $ signpost completion bash >> ~/.bashrc

@@ -36,8 +36,12 @@ export const register: Register = (program, context) =>
     .option('--other-key <file|seed>', 'its private key')
     .option('--network <id>', 'network to publish in (default: DEFAULT_NETWORK_ID)', parseNetwork)
     .option('--body-limit <bytes>', 'largest publish that the service accepts', parseCount, usualBodyLimit)
-    .option('--text <words>', 'words that have results (default: everything)')
-    .option('--node <subscriber>', 'expected owner of the tree (default: as it says)', parseSubscriber)
+    .option('--text <words>', 'search words that have results (default: everything)')
+    .option(
+      '--node <subscriber>',
+      'expected owner of the tree (default: the one that it names)',
+      parseSubscriber,
+    )
     .addOption(
       new Option('--profile <profile>', 'form of the files that are hosted for a discovery service to crawl')
         .choices(['spec', 'nfh014'])

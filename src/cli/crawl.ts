@@ -42,7 +42,7 @@ export const register: Register = (program, context) => {
     .option('--node <subscriber>', 'only what concerns this node', parseSubscriber)
     .option('--catalog <id>', 'only what concerns this catalog')
     .option('--limit <count>', 'maximum of lines', parseCount, 50)
-    .option('--offset <count>', 'without the first ones', parseOffset, 0)
+    .option('--offset <count>', 'number of lines to skip', parseOffset, 0)
     .action((options: LogOptions) => showLog(context, options));
 };
 
@@ -90,9 +90,9 @@ async function nothingKnown(database: Database, identity: string, node: string):
   const now = new Date();
   const looked =
     known.checkedAt === null
-      ? 'It was not looked at yet'
-      : `It was looked at ${whenText(known.checkedAt, now)}`;
-  return `No catalog of ${identity} is known. ${looked}; the next look is ${next ? whenText(next.at, now) : 'not planned'}. ${seeWhy}`;
+      ? 'It has not been checked yet'
+      : `It was checked ${whenText(known.checkedAt, now)}`;
+  return `No catalog of ${identity} is known. ${looked}; the next check is ${next ? whenText(next.at, now) : 'not planned'}. ${seeWhy}`;
 }
 
 const pollMs = 100;

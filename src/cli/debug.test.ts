@@ -33,14 +33,14 @@ describe('signpost debug signature', () => {
 
   it('says of a request as it was sent that its signature holds', async () => {
     const { exitCode, out } = await debug(write(body));
-    expect([exitCode, out]).toEqual([0, expect.stringContaining('The signature holds.')]);
+    expect([exitCode, out]).toEqual([0, expect.stringContaining('The signature is valid.')]);
     expect(out).toContain('key-1 of bpp.example.com');
   });
 
   it('names the one thing that differs, and ends with 1', async () => {
     const { exitCode, out } = await debug(write(`${body}\n`));
     expect(exitCode).toBe(1);
-    expect(out).toContain('The signature does not hold.');
+    expect(out).toContain('The signature is not valid.');
     expect(out).toMatch(/✗ digest/);
     const json = JSON.parse((await debug(write(`${body}\n`), '--json')).out);
     expect(json).toMatchObject({ verdict: 'differs', steps: expect.any(Array) });

@@ -15,7 +15,7 @@ export const register: Register = (program, context) =>
   program
     .command('debug')
     .command('signature')
-    .description('explain why the signature of a message holds or fails')
+    .description('explain why the signature of a message is valid or not')
     .argument(
       '<file>',
       'the message as it was sent: headers, an empty line, the body; - reads standard input',
@@ -29,7 +29,7 @@ export const register: Register = (program, context) =>
 const help = `
 The key comes from the registry (REGISTRY_URL). Every byte of the body counts: save it as it was sent, not as an editor or a log shows it.
 
-Exit codes: 0 the signature holds; 1 otherwise.
+Exit codes: 0 the signature is valid; 1 otherwise.
 
 Examples:
   $ signpost debug signature request.http
@@ -84,8 +84,8 @@ function render(diagnosis: SignatureDiagnosis & { key?: FoundKey }): string {
       : []),
     '',
     verdict === 'holds'
-      ? paint('good', 'The signature holds.')
-      : `${paint('bad', verdict === 'unreadable' ? 'The header cannot be read.' : 'The signature does not hold.')} ${differs ?? ''}`,
+      ? paint('good', 'The signature is valid.')
+      : `${paint('bad', verdict === 'unreadable' ? 'The header cannot be read.' : 'The signature is not valid.')} ${differs ?? ''}`,
     ...hints.map((hint) => `  ${hint}`),
   ].join('\n');
 }

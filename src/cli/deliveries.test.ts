@@ -149,7 +149,7 @@ describe('signpost deliveries', () => {
     expect(await deliveries('replay', 'push-2', '--all')).toMatchObject({ exitCode: 1 });
     expect((await deliveries('replay', '7')).notes).toContain('such as push-7');
     expect((await deliveries('list', '--state', 'lost')).notes).toContain(
-      'It is one of parked, open, delivered.',
+      'Use one of parked, open, delivered.',
     );
   });
 });

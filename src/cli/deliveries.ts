@@ -21,7 +21,7 @@ import { withDatabase } from './database.ts';
 
 const readDeliveryId = parserOf(
   parseDeliveryId,
-  'It is an id as "signpost deliveries list" shows it, such as push-7.',
+  'Use an id from "signpost deliveries list", such as push-7.',
 );
 
 export const register: Register = (program, context) => {
@@ -53,9 +53,7 @@ export const register: Register = (program, context) => {
 
   deliveries
     .command('skip')
-    .description(
-      'give up a delivery that waits or is parked; the next change of a catalog is pushed all the same',
-    )
+    .description('give up a waiting or parked delivery; the next change of a catalog is still pushed')
     .argument('<id>', 'as listed, such as push-7 or callback-12', readDeliveryId)
     .action((id: DeliveryId, { json }: { json?: boolean }) => skip(context, id, json));
 };

@@ -23,7 +23,7 @@ states. The last lines name the first error and what to do about it. The setting
 discovery service: REGISTRY_URL, REQUIRE_MANIFEST, ALLOW_UNSIGNED_INDEX, NETWORK_MEMBERSHIP, MASTER_PUBLISHERS,
 UNKNOWN_CONTEXT and the limits of a crawl. If the signing key is not the registered one, both are named, together with
 the keys of this machine. If this machine has the database of a discovery service (DATABASE_URL, or the embedded one in
-DATA_DIR), the doctor also warns of chargers that another node publishes too.
+DATA_DIR), the doctor also warns of chargers that another node publishes.
 Exit codes: 0 the catalogs can be found; 1 otherwise.
 
 Examples:

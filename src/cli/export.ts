@@ -17,7 +17,7 @@ export const register: Register = (program, context) =>
     );
 
 const help = `
-Reads what is published in PUBLISHER_DIR, retired and inactive catalogs excepted. What has no place in DATEX II is reported.
+Reads the catalogs published in PUBLISHER_DIR, except retired and inactive ones. Values that have no place in DATEX II are reported.
 Exit codes: 0 success, 1 failure, 2 some values were lost.
 
 Examples:

@@ -60,9 +60,9 @@ describe('signpost import csv', () => {
     expect(notes).toContain('Left out:\n  row 3: id leaves station.id empty');
     expect(notes).toContain('row 6: has 7 cells instead of 6');
     expect(notes).toContain(
-      'row 2, 5: connector.type "Wooden" is none of the values of charger.attributes.connectorType',
+      'row 2, 5: connector.type "Wooden" is not a value of charger.attributes.connectorType',
     );
-    expect(notes).toContain('row 5: latitude "north" is no number');
+    expect(notes).toContain('row 5: latitude "north" is not a number');
     expect(notes).toContain('columns: "colour" (not imported, because the mapping does not name them)');
     expect(notes).toContain(
       '4 rows: 2 stations with 3 chargers in 2 catalogs; 2 rows left out, 2 with values not imported.',
@@ -75,7 +75,7 @@ describe('signpost import csv', () => {
       at: 'row 5',
       column: 'latitude',
       value: 'north',
-      why: 'is no number',
+      why: 'is not a number',
       kind: 'value',
     });
   });
@@ -119,7 +119,7 @@ describe('signpost import csv', () => {
     );
     expect(connectors).toEqual([['CCS2', 'Type2']]);
     expect(notes).toContain(
-      'row 4, 5: "S1" is the id of the station at row 2 too, which is at another place',
+      'row 4, 5: "S1" is also the id of the station at row 2, which is at another place',
     );
     expect(notes).toContain('4 rows: 1 station with 2 chargers in 1 catalog; 2 rows left out');
   });
@@ -137,17 +137,17 @@ describe('signpost import csv', () => {
     expect(kept.notes).toContain('Published although the place looks wrong:');
     const [, told = ''] = /Held back, because the place looks wrong[^\n]*\n([\s\S]*?)\n\n/.exec(notes) ?? [];
     expect(told.split('\n')).toEqual([
-      '  row 6 (77.61, 12.91): has latitude and longitude swapped, it seems: the other way round it lies in IN, the country of the row',
-      '  row 7 (51.5, -0.12): lies outside IN, the country of the row',
-      '  row 8 (77.62, 12.92): has latitude and longitude swapped, it seems: the other way round it lies among the others',
-      '  row 9 (-33.86, 151.2): lies far from all others',
-      '  row 10 (0, 0): is a point in the sea where 0° and 0° meet: it looks as if nobody had filled it in',
+      '  row 6 (77.61, 12.91): seems to have latitude and longitude swapped: the other way round it is in IN, the country of the row',
+      '  row 7 (51.5, -0.12): is outside IN, the country of the row',
+      '  row 8 (77.62, 12.92): seems to have latitude and longitude swapped: the other way round it is among the others',
+      '  row 9 (-33.86, 151.2): is far from all others',
+      '  row 10 (0, 0): is a point in the sea where 0° and 0° meet: it looks as if it was not filled in',
     ]);
     expect(notes).toContain('0 rows left out, 1 with values not imported, 5 held back.');
     expect(notes).toContain(
       'row 11: "177.6, 12.9" has no position on earth, but has one with latitude and longitude swapped',
     );
-    const finding = { at: 'row 9', value: '-33.86, 151.2', why: 'lies far from all others', kind: 'doubt' };
+    const finding = { at: 'row 9', value: '-33.86, 151.2', why: 'is far from all others', kind: 'doubt' };
     expect(readFileSync(report, 'utf8')).toContain(JSON.stringify(finding));
   });
 
@@ -209,7 +209,7 @@ describe('signpost import csv', () => {
       exitCode: 2,
       offers: [],
     });
-    expect(notes).toContain('row 2: pricePerKwh "cheap" is no number');
+    expect(notes).toContain('row 2: pricePerKwh "cheap" is not a number');
     expect(notes).toContain('row 3: prices.currency has no currency: the price is missing');
     const strict = await run(['csv', 'stations', '-', '--strict'], rows);
     expect(strict).toMatchObject({ exitCode: 1, out: '' });
@@ -234,9 +234,9 @@ describe('signpost import csv', () => {
 
   it.each([
     ['a price below zero', '-0.5,EUR', 'prices.perKwh "-0.5" is below zero'],
-    ['a price in another notation', '1e999,EUR', 'pricePerKwh "1e999" is no number'],
-    ['a price without end', `${'9'.repeat(400)},EUR`, 'is no number'],
-    ['a currency that is none', '0.5,Euro', 'prices.currency "Euro" is no currency such as EUR'],
+    ['a price in another notation', '1e999,EUR', 'pricePerKwh "1e999" is not a number'],
+    ['a price without end', `${'9'.repeat(400)},EUR`, 'is not a number'],
+    ['a currency that is none', '0.5,Euro', 'prices.currency "Euro" is not a currency such as EUR'],
   ])('publishes a station without %s, and reports it', async (_, cells, why) => {
     const rows = `id,operator,latitude,longitude,pricePerKwh,currency\nS1,V,12.9,77.6,${cells}`;
     const { exitCode, catalogs, notes } = await run(['csv', 'stations', '-'], rows);
@@ -333,9 +333,7 @@ describe('signpost import csv', () => {
   it('tells of a column that is there twice', async () => {
     const { catalogs, notes } = await run(['csv', 'stations', '-'], 'id,operator,id\nS1,Voltpath,S2');
     expect(catalogs.map(({ id }) => id)).toEqual(['S1']);
-    expect(notes).toContain(
-      'columns: "id" (there more than once: the first that has something in it counts)',
-    );
+    expect(notes).toContain('columns: "id" (repeated: the first that is not empty is used)');
   });
 
   it('reads the German register: preamble, windows-1252, semicolons, decimal commas, lists in cells', async () => {
@@ -378,7 +376,7 @@ describe('signpost import csv', () => {
       },
       { ...opened, connectorDescription: 'AC Typ 9', ratedPower: { value: 22, unit: 'kW' } },
     ]);
-    expect(notes).toContain('row 5: connector.type "AC Typ 9" is none of the values');
+    expect(notes).toContain('row 5: connector.type "AC Typ 9" is not a value of');
     // The same edition in UTF-8 with a byte order mark.
     const marked = await run(['csv', 'bnetza', file('u.csv', `\ufeff${german}`)]);
     expect(marked.catalogs).toEqual(catalogs);
@@ -405,8 +403,10 @@ describe('signpost import csv', () => {
       { connectorType: 'Type1', access: 'public' },
       { connectorType: 'CHAdeMO' },
     ]);
-    expect(notes).toContain('row 3: Fuel Type Code "LPG" is not what the mapping asks for');
-    expect(notes).toContain('columns: "EV DC Fast Count" (not imported, because the mapping ignores all');
+    expect(notes).toContain('row 3: Fuel Type Code "LPG" is not what the mapping expects');
+    expect(notes).toContain(
+      'columns: "EV DC Fast Count" (not imported, because the mapping ignores everything',
+    );
   });
 
   it.each([
@@ -418,7 +418,7 @@ describe('signpost import csv', () => {
     ['a list that is not there', ['csv', 'stations', 'nowhere.csv'], 'There is no file nowhere.csv'],
     ['a list without columns', ['csv', 'stations', 'LICENSE'], 'has no header of several columns'],
     ['an empty list', ['csv', 'stations', '-'], '- has no header of several columns'],
-    ['an empty document', ['ocpi', '-'], '- is no JSON that we accept: empty: JSON expected'],
+    ['an empty document', ['ocpi', '-'], '- is not accepted as JSON: empty: JSON expected'],
     [
       'a list without the header',
       ['csv', 'bnetza', 'examples/stations.csv'],

@@ -33,7 +33,7 @@ export function registerImportCommand(program: Command, context: CommandContext)
 
   group
     .command('explain')
-    .description('show where each column or field of a file goes, and what is left')
+    .description('show where each column or field of a file goes, and which are not used')
     .argument('<file>', 'CSV, GeoJSON, OCPI or DATEX II file; - reads standard input')
     .option(
       '--mapping <name>',
@@ -62,7 +62,7 @@ function withOptions(command: Command): Command {
         'what becomes one catalog (default: as the mapping says, or station)',
       ).choices(perUnits),
     )
-    .option('--keep-doubtful', 'publish stations whose place looks wrong, which are held back otherwise')
+    .option('--keep-doubtful', 'publish stations whose place looks wrong, which are otherwise held back')
     .option('--strict', 'fail, and write nothing, when anything is lost')
     .option('--network <id>', 'network that the catalogs are for; may be repeated', collectNetworks)
     .option('--json', 'with --dry-run: print JSON; the publish body is JSON in any case')
@@ -76,7 +76,7 @@ function withOptions(command: Command): Command {
 
 const help = `
 The result is a publish body. Prices become offers. Everything that could not be imported is reported with its row, column and value.
-Offers that you added to a catalog since it was published are kept, and a paused catalog stays paused, where
+Offers that you added to a catalog since it was published are kept, and a paused catalog stays paused, if
 PUBLISHER_DIR is the directory that it is published in.
 Exit codes: 0 success, 1 failure, 2 some stations or values were lost or held back.
 

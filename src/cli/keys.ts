@@ -58,7 +58,7 @@ Examples:
 
   keys
     .command('show')
-    .description('show the key that a subscriber signs with, and what the registry must have for it')
+    .description('show the key that a subscriber signs with, and the record that the registry must have')
     .argument(
       '[subscriber]',
       'a domain, or namespace/registry (default: the publisher, PUBLISHER_ID)',
@@ -70,9 +70,7 @@ Examples:
 
   keys
     .command('rotate')
-    .description(
-      'give the publisher a new signing key: make it, have it registered, sign with it from then on',
-    )
+    .description('give the publisher a new signing key: create, register and use it')
     .option('--key-id <id>', 'name of the new key (default: the next number)', parseKeyId)
     .option('--resign', 'sign everything again, because the old key was compromised')
     .addHelpText('after', rotateHelp)
@@ -81,7 +79,7 @@ Examples:
 
 const rotateHelp = `
 In the local registry (REGISTRY_URL not set) the key is registered at once. In any other registry, you register it: the first
-call says what to register. When it is registered, call the command again.
+run shows what to register. When it is registered, run the command again.
 
 Exit codes: 0 the new key is in use; 1 it waits to be registered or configured.
 
@@ -122,7 +120,7 @@ function writeSeed(file: string, seed: string): void {
   } catch (error) {
     throw new CommandError(
       hasCode(error, 'EEXIST')
-        ? `${file} exists already and is not overwritten; choose another name, or move it away.`
+        ? `${file} already exists and is not overwritten; choose another name, or move it away.`
         : `The seed could not be written: ${reasonOf(error)}.`,
       error,
     );
@@ -148,7 +146,7 @@ function showKey(subscriber: string | undefined, { keyId, json }: ShowOptions, c
   const own = listLocalKeys(config).filter((key) => key.id === id);
   const key = own.find((one) => (keyId === undefined ? one.isInUse : one.keyId === keyId));
   if (!key) throw new CommandError(missing(id, keyId, own, config.DATA_DIR));
-  if (key.publicKey === undefined) throw new CommandError(`${key.place} holds no seed that can be read.`);
+  if (key.publicKey === undefined) throw new CommandError(`${key.place} has no readable seed.`);
   context.print(json ? JSON.stringify(key, null, 2) : renderKey(key, key.publicKey));
 }
 

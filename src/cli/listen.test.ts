@@ -39,7 +39,7 @@ describe('signpost listen', () => {
       if (sent.exitCode !== 0) sent = await send();
       return sent.exitCode === 0;
     }, 'the callback to be taken');
-    expect(sent.out).toContain("The answer's signature holds: bpp.example.com, key-1.");
+    expect(sent.out).toContain("The answer's signature is valid: bpp.example.com, key-1.");
     const { exitCode, out } = await listening;
     expect(exitCode).toBe(0);
     expect(JSON.parse(out)).toMatchObject({

@@ -20,7 +20,7 @@ export const register: Register = (program, context) =>
 
 const help = `
 Takes ${receivedActions.map((action) => endpoints[action].path).join(', ')}. Messages that verify are printed and acknowledged. Others are refused, with the reason on
-standard error. Only the sender of a request can verify a callback with four signed lines: it is refused here, and comes again with three.
+standard error. Only the sender of a request can verify a callback with four signed lines: it is refused here, and sent again with three.
 
 Exit codes: 0 ended by Ctrl-C or --count; 1 failure.
 

@@ -37,7 +37,7 @@ export const register: Register = (program, context) =>
 const help = `
 Gives an assistant four tools: search_network, get_resource, describe_network, why_not_found. It signs as CONSUMER_ID, and waits for
 answers at CONSUMER_URL, so the registry has to know its key and this address. Behind NAT no answer arrives: run it with --http on a server.
-With --http, callers need the token in DATA_DIR/mcp-token, as "Authorization: Bearer …". Programs of this machine need none where both ADDRESS and
+With --http, callers need the token in DATA_DIR/mcp-token, as "Authorization: Bearer …". Programs of this machine need none if both ADDRESS and
 CONSUMER_URL are loopback addresses.
 
 Exit codes: 0 ended by its client or by Ctrl-C; 1 could not start.

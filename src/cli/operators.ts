@@ -73,7 +73,7 @@ async function create(
   await act(context, `To replace the token: signpost operators revoke ${name}`, (acting) =>
     audited(acting, acting.by, created, async () => {
       if (!(await createOperator(acting.database, { name, role, tokenHash: hashSecret(token) })))
-        throw conflict(`There is an operator ${name} already.`);
+        throw conflict(`An operator ${name} already exists.`);
     }),
   );
   const text = `token (keep it secret; it is not shown again)  ${token}\n${name} signs in at the console with it, or sends it as "Authorization: Bearer …".`;
@@ -83,13 +83,13 @@ async function create(
 async function list(context: CommandContext, json?: boolean): Promise<void> {
   const operators = await withDatabase(context, (database) => listOperators(database));
   const rows = operators.map(({ name, role, createdAt }) => [name, role, createdAt.toISOString()]);
-  const none = 'There are no operators but the one with the operator token.';
+  const none = 'There are no operators except the one with the operator token.';
   const text = rows.length > 0 ? renderTable(['NAME', 'ROLE', 'CREATED'], rows) : none;
   printResult(context, json, { operators }, text);
 }
 
 async function revoke(context: CommandContext, name: string, json?: boolean): Promise<void> {
-  await act(context, 'See which there are: signpost operators list', (acting) =>
+  await act(context, 'To list them: signpost operators list', (acting) =>
     audited(acting, acting.by, { action: 'operators.revoke', target: name }, async () => {
       if (!(await revokeOperator(acting.database, name))) throw notFound(`There is no operator ${name}.`);
     }),

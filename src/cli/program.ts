@@ -26,7 +26,7 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
   listen: ['receive, verify, print and acknowledge callbacks and pushes', () => import('./listen.ts')],
   debug: ['explain why a signature fails', () => import('./debug.ts')],
   publish: ['publish catalogs as signed files, or to a catalog service', () => import('./publish.ts')],
-  retire: ['end published catalogs for ever', () => import('./catalog-state.ts')],
+  retire: ['end published catalogs permanently', () => import('./catalog-state.ts')],
   pause: ['hide published catalogs for now', () => import('./catalog-state.ts')],
   resume: ['show paused catalogs again', () => import('./catalog-state.ts')],
   refresh: [
@@ -47,10 +47,10 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
     async () => ({ register: (await import('./import.ts')).registerImportCommand }),
   ],
   sync: [
-    'keep what is published equal to a source of charging stations',
+    'keep published catalogs equal to a source of charging stations',
     async () => ({ register: (await import('./sync.ts')).registerSyncCommand }),
   ],
-  export: ['write what is published in the form of another standard', () => import('./export.ts')],
+  export: ['write published catalogs in the form of another standard', () => import('./export.ts')],
   verify: [
     'verify published files as a crawler does: signatures, digests, versions',
     () => import('./verify.ts'),

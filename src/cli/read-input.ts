@@ -29,7 +29,7 @@ export function explainJson<T>(file: string, read: () => T): T {
     return read();
   } catch (error) {
     if (error instanceof ProtocolError)
-      throw new CommandError(`${file} is no JSON that we accept: ${error.message}.`, error);
+      throw new CommandError(`${file} is not accepted as JSON: ${error.message}.`, error);
     throw error;
   }
 }

@@ -8,8 +8,8 @@ export const register: Register = (program, context) =>
     .option('--resign', 'sign everything again, after a key was compromised')
     .option(
       '--skip-versions <n>',
-      'the same, and increase every version by this number, after a restore of files older than crawlers have seen',
-      numberOf(/^[1-9]\d{0,8}$/, 'It is a number from 1 on.'),
+      'the same, and increase every version by this number, after restoring files older than crawlers have seen',
+      numberOf(/^[1-9]\d{0,8}$/, 'Use a number of at least 1.'),
     )
     .addHelpText('after', help)
     .action(async (options: RefreshOptions) =>

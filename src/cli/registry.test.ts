@@ -78,7 +78,7 @@ describe('signpost registry', () => {
   });
 
   it('lists and shows participants', async () => {
-    expect((await registry('list')).out).toBe('Nobody is registered.\n');
+    expect((await registry('list')).out).toBe('No participant is registered.\n');
     await registry(...registerBpp, '--type', 'BPP', '--network', 'example.org/retail');
     await registry('register', 'ds.example.com', '--public-key', otherKey);
     expect((await registry('list')).out).toMatch(
@@ -98,7 +98,7 @@ describe('signpost registry', () => {
     expect(await findKeyRecord(database, bpp, 'key-2')).toMatchObject({ state: 'live' });
     expect(await registry('state', 'bpp.example.com', 'live', '--key-id', 'key-1')).toMatchObject({
       exitCode: 1,
-      notes: expect.stringContaining('for ever'),
+      notes: expect.stringContaining('permanently'),
     });
   });
 
@@ -148,7 +148,7 @@ describe('signpost registry', () => {
     [['show', 'nobody.example.com'], 'signpost registry register nobody.example.com'],
     [['revoke', 'nobody.example.com', '--key-id', 'key-1'], 'signpost registry show nobody.example.com'],
     [['catalog-index', 'nobody.example.com', 'https://x.example'], 'signpost registry register'],
-    [['catalog-index', 'bpp.example.com', 'x.example'], 'no http or https address'],
+    [['catalog-index', 'bpp.example.com', 'x.example'], 'not an http or https address'],
   ])('says what to do instead of %j', async (args, advice) => {
     expect(await registry(...args)).toMatchObject({ exitCode: 1, notes: expect.stringContaining(advice) });
   });

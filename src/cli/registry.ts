@@ -83,7 +83,7 @@ export const register: Register = (program, context) => {
       withDatabase(context, async (database) => {
         const all = await listParticipants(database);
         const records = all.filter((record) => !network || record.networkMemberships.includes(network));
-        const text = records.length > 0 ? renderRecords(records) : 'Nobody is registered.';
+        const text = records.length > 0 ? renderRecords(records) : 'No participant is registered.';
         printResult(context, json, records, text);
       }),
     );
@@ -107,7 +107,7 @@ export const register: Register = (program, context) => {
     });
 
   ofParticipant(registry.command('revoke'))
-    .description('revoke one key, or all keys of a participant, for ever')
+    .description('revoke one key, or all keys of a participant, permanently')
     .option('--key-id <id>', 'only this key')
     .action((name: string, options: StateOptions) => changeState(name, 'revoked', options));
 

@@ -117,8 +117,8 @@ type ListeningError = NodeJS.ErrnoException & { address?: string; hostname?: str
 
 const noSuchAddress = () => 'this machine has no such address. Set another HOST (see .env.example).';
 const listeningProblems: Record<string, (setting: string) => string> = {
-  EADDRINUSE: (setting) => `another program does. Stop it, or set another ${setting}.`,
-  EACCES: (setting) => `this user may not. Set another ${setting}, of 1024 or more.`,
+  EADDRINUSE: (setting) => `another program listens there. Stop it, or set another ${setting}.`,
+  EACCES: (setting) => `this user has no permission. Set another ${setting}, of 1024 or more.`,
   EADDRNOTAVAIL: noSuchAddress,
   ENOTFOUND: noSuchAddress,
 };

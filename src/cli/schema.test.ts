@@ -175,7 +175,7 @@ describe('signpost schema check', () => {
   });
 
   it.each([
-    ['{"a":1,"a":2}', 'no JSON that we accept'],
+    ['{"a":1,"a":2}', 'is not accepted as JSON'],
     ['{"a":1}', 'neither a publish body'],
     ['7', 'neither a publish body'],
   ])('says what is wrong with a file that holds %s', async (stdin, sentence) => {

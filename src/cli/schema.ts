@@ -12,7 +12,7 @@ export const register: Register = (program, context) => {
     .command('check')
     .description('check a publish body, catalogs or one attributes object; print each fault with its path')
     .argument('<file>', 'JSON file; - reads standard input')
-    .option('--template', 'missing members are no fault, as in a MASTER catalog')
+    .option('--template', 'allow missing members, as in a MASTER catalog')
     .addHelpText('after', checkHelp)
     .action(async (file: string, options: CheckOptions) =>
       (await import('./schema/run.ts')).checkFile(file, options, context),

@@ -14,7 +14,7 @@ export const register: Register = (program, context) => {
   index
     .command('rebuild')
     .description(
-      'build a new generation of the index from the documents, and have searches read it; they go on meanwhile',
+      'build a new generation of the index from the documents, and switch searches to it; they continue during the build',
     )
     .option('--catalog <id>', 'rebuild only the entries of this catalog id')
     .action(({ catalog, json }: { catalog?: string; json?: boolean }) =>

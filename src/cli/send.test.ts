@@ -19,7 +19,7 @@ describe('signpost send', () => {
     const { exitCode, out } = await scene.publish();
     expect(exitCode).toBe(0);
     expect(out).toContain('200 ACK');
-    expect(out).toContain("The answer's signature holds: catalog.example.com, key-1.");
+    expect(out).toContain("The answer's signature is valid: catalog.example.com, key-1.");
     expect(scene.received[0]).toMatchObject({
       identity: 'bpp.example.com/subscribers.beckn.one',
       context: {
@@ -54,7 +54,7 @@ describe('signpost send', () => {
     };
     const { exitCode, out } = await scene.publish();
     expect(exitCode).toBe(1);
-    expect(out).toMatch(/400 NACK[\s\S]*BIZ_GENERIC_ERROR[\s\S]*signature holds/);
+    expect(out).toMatch(/400 NACK[\s\S]*BIZ_GENERIC_ERROR[\s\S]*signature is valid/);
   });
 
   it('sends the bytes as they are with --verbatim', async () => {
@@ -111,7 +111,7 @@ describe('signpost send', () => {
     ]);
     peer.close();
     expect(exitCode).toBe(0);
-    expect(notes).toMatch(/answered 401, and its clock is (3599|3600) s ahead of ours: signed once more/);
+    expect(notes).toMatch(/answered 401, and its clock is (3599|3600) s ahead of ours: signed again/);
     const { request, answer } = JSON.parse(out);
     expect(answer).toMatchObject({ status: 200, body: { done: true } });
     expect(parseSignatureHeader(request.authorization).created).toBe(Date.parse(date) / 1000);
@@ -147,7 +147,7 @@ describe('signpost send', () => {
     await fails([scene.file, ...to, '--method', 'GET'], 'omit the file');
     const nobody = 'http://127.0.0.1:1/catalog/publish';
     await fails([scene.file, '--to', nobody, '--as', 'bpp.example.com'], 'npm start');
-    await fails([scene.file, '--to', nobody, '--as', 'bpp.example.com|key-2'], 'It is a domain such as');
+    await fails([scene.file, '--to', nobody, '--as', 'bpp.example.com|key-2'], 'Use a domain such as');
   });
 
   it('sends what no other byte can stand for: every single change of body or header gives 401', async () => {

@@ -122,5 +122,5 @@ function advice({ deliveries, crawl }: Overview): string[] {
       : []),
     ...(crawl.failing > 0 ? ['signpost crawl log'] : []),
   ];
-  return lines.length > 0 ? ['', 'Look into it:', ...lines.map((line) => `  ${line}`)] : [];
+  return lines.length > 0 ? ['', 'Find out more:', ...lines.map((line) => `  ${line}`)] : [];
 }

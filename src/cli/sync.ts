@@ -46,29 +46,29 @@ function withOptions(command: Command): Command {
     uri: 'base address for callbacks (bppUri)',
   })
     .option('--dry-run', 'show the plan, and publish nothing')
-    .option('--yes', 'publish without a question')
-    .option('--watch', 'go on: a round every SYNC_SECONDS')
+    .option('--yes', 'publish without asking')
+    .option('--watch', 'keep running: one round every SYNC_SECONDS')
     .option(
       '--metrics <address>',
       'with --watch: serve its metrics for Prometheus at host:port/metrics',
       parseListen,
     )
     .option('--to <url>', 'to the catalog service at this base address instead of as signed files', parseUrl)
-    .option('--name <name>', 'what the source is called (default: its kind and address)')
+    .option('--name <name>', 'name of the source (default: its kind and address)')
     .addOption(
       new Option(
         '--per <unit>',
         'what becomes one catalog (default: station; region for more than 2,000 stations)',
       ).choices(perUnits),
     )
-    .option('--grace <days>', 'retire what the source has lacked for so long', parseNumber, 7)
+    .option('--grace <days>', 'retire stations that the source has lacked for this long', parseNumber, 7)
     .option(
       '--max-missing <percent>',
       'refuse a source that lacks more stations than this at once',
       parseNumber,
       20,
     )
-    .option('--keep-doubtful', 'publish stations whose place looks wrong, which are held back otherwise')
+    .option('--keep-doubtful', 'publish stations whose place looks wrong, which are otherwise held back')
     .option('--strict', 'fail, and publish nothing, when anything is lost')
     .option('--report <file>', 'write every finding there, one JSON object a line')
     .option('--network <id>', 'network that the catalogs are for; may be repeated', collectNetworks)
@@ -78,8 +78,8 @@ function withOptions(command: Command): Command {
 const parseNumber = numberOf(/^\d+(\.\d+)?$/, 'It is a number, such as 7.');
 
 const help = `
-Publishes the differences between a source and what was published of it, which DATA_DIR/sync remembers. Pauses and offers that
-you added by hand stay, and so does what another source publishes.
+Publishes the differences between a source and what was published from it (recorded in DATA_DIR/sync). Pauses and offers that
+you added by hand are kept, and so are catalogs of other sources.
 Exit codes: 0 success, 1 failure, 2 some stations or values were lost or held back.
 
 Examples:

@@ -67,7 +67,7 @@ function readToken(config: Config): string | undefined {
 export function tokenAdvice(config: Config): string {
   const { PUBLISHER_TRIGGER_TOKEN: given } = config;
   if (given === 'off') return 'This command sent none, because of PUBLISHER_TRIGGER_TOKEN=off.';
-  if (given !== undefined) return 'This command sent what PUBLISHER_TRIGGER_TOKEN says here.';
+  if (given !== undefined) return 'This command sent the value of PUBLISHER_TRIGGER_TOKEN.';
   const done = findTriggerToken(config) === undefined ? 'found none in' : 'sent the one in';
   return `This command ${done} ${tokenFile(config)}: set PUBLISHER_DIR to the publisher's directory, or PUBLISHER_TRIGGER_TOKEN. The publisher reads a new file when it restarts.`;
 }

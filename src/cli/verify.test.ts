@@ -61,16 +61,20 @@ describe('signpost verify of a directory', () => {
       'ok    catalog',
       'ok    entry',
       'ok    catalog',
-      'Everything holds',
+      'Everything is va',
     ]);
     expect(out).toContain('chargers  leads to version 3: 22 resources, 0 offers');
     expect(out).toContain('other  retired at 20');
-    expect(out).toContain('Everything holds: 8 documents, 2 catalogs of example.org/subscribers.beckn.one.');
+    expect(out).toContain(
+      'Everything is valid: 8 documents, 2 catalogs of example.org/subscribers.beckn.one.',
+    );
   });
 
   it('verifies the files of the own publisher when none are named', async () => {
     const env = { PUBLISHER_DIR: tree.directory };
-    expect((await verify(tree, [...vouched, '--quiet'], env)).out).toMatch(/^Everything holds: 8 documents/);
+    expect((await verify(tree, [...vouched, '--quiet'], env)).out).toMatch(
+      /^Everything is valid: 8 documents/,
+    );
   });
 
   it('verifies a copy under any name, whatever base address it was published under', async () => {
@@ -110,9 +114,7 @@ describe('signpost verify of a directory', () => {
     expect(out).toMatch(
       /First broken link: baseline chargers https:.*\n.*\(digest-mismatch\)\n {2}What to do: Upload/,
     );
-    expect(out).toContain(
-      '1 fault. What holds: 7 documents, 1 catalog of example.org/subscribers.beckn.one.',
-    );
+    expect(out).toContain('1 fault. Valid: 7 documents, 1 catalog of example.org/subscribers.beckn.one.');
   });
 
   it.each([
@@ -197,13 +199,15 @@ describe('signpost verify of a directory', () => {
   });
 
   it('says in a sentence what is wrong with its arguments', async () => {
-    expect((await verify(tree, ['/nowhere', ...vouched])).notes).toContain('/nowhere is no published tree');
+    expect((await verify(tree, ['/nowhere', ...vouched])).notes).toContain(
+      '/nowhere is not a published tree',
+    );
     expect((await verify(tree, [tree.root, '--key', 'key-1=short'])).notes).toContain('--key key-1=short');
     expect((await verify(tree, [tree.root, '--key', `key-1=${'A'.repeat(43)}=`])).notes).toContain(
       'point of small order',
     );
     expect((await verify(tree, [tree.root, '--key', 'key.json'])).notes).toContain(
-      '--key key.json is no recordId=publicKey',
+      '--key key.json is not recordId=publicKey',
     );
   });
 });

@@ -21,7 +21,7 @@ export const register: Register = (program, context) =>
 const help = `
 Without an argument, it verifies the files of this machine's publisher. Keys come from the registry (REGISTRY_URL), or
 from --key, which needs no network.
-Exit codes: 0 everything holds; 1 otherwise, with the first broken link and what to do.
+Exit codes: 0 everything is valid; 1 otherwise, with the first broken link and what to do.
 
 Examples:
   $ signpost verify

@@ -12,7 +12,7 @@ export const register: Register = (program, context) => {
   program.command('worker', { hidden: true }).action(async () => {
     const channel = openSupervisorChannel();
     if (!channel)
-      throw new CommandError('"worker" is no command for a person: set WORKERS for "up" or "serve" instead.');
+      throw new CommandError('"worker" is not a command for users: set WORKERS for "up" or "serve" instead.');
     // Ctrl-C and the end of a terminal reach all its processes. Only the supervisor handles them, and stops its workers.
     for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
     // Without its supervisor, nobody would end a hanging process.
@@ -62,7 +62,7 @@ async function runRoles(channel: SupervisorChannel): Promise<boolean> {
     await running.close();
     return true;
   } catch (error) {
-    logger.error({ err: error }, 'a worker did not end as it should');
+    logger.error({ err: error }, 'a worker did not end cleanly');
     return false;
   }
 }

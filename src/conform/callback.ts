@@ -98,7 +98,7 @@ export async function verifySender(
   } catch (error) {
     if (error instanceof CheckFailed) throw error;
     if (error instanceof RegistryUnavailable)
-      throw new CheckSkipped(`the registry could not be asked for the key: ${error.message}`);
+      throw new CheckSkipped(`the registry could not be queried for the key: ${error.message}`);
     const reason = error instanceof Error ? error.message : String(error);
     throw new CheckFailed(`its Authorization is "${authorization}": ${reason}`);
   }

@@ -103,7 +103,7 @@ export function createCatalogScene(options: CatalogSceneOptions) {
     const asked = await mastered();
     const status = at(requireCallback(asked).body, 'message', 'results', 0, 'status');
     if (status !== 'ACCEPTED')
-      throw new CheckSkipped(`the MASTER catalog was not taken: ${describe(asked.answer)}`);
+      throw new CheckSkipped(`the MASTER catalog was not accepted: ${describe(asked.answer)}`);
     const faithful = { id: id('faithful') };
     const different = charger('template', { attributes: { connectorType: 'CHAdeMO' } });
     const resourceDirectives = ['faithful', 'different'].map((name) => ({

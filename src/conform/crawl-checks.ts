@@ -25,7 +25,7 @@ const seen =
   async (scene: CrawledScene) => {
     const crawl = started(scene);
     // A service that indexes nothing would pass most of these.
-    if ((await crawl.missing()).length > 0) throw new CheckSkipped('not even sound catalogs are found');
+    if ((await crawl.missing()).length > 0) throw new CheckSkipped('not even valid catalogs are found');
     await crawl.reach(stage);
     if (reads !== undefined) await crawl.awaitRead(reads);
     if (wanted === 'never') expectThat(!(await crawl.isFound(resource)), 'it is found');
@@ -43,13 +43,13 @@ const unindexed = (rows: Record<string, string>, reads?: (name: string) => strin
   Object.entries(rows).flatMap(([key, text]) => {
     const [name = '', when = ''] = key.split(': ');
     return on(text, {
-      [`crawl-${name}: nothing of a catalog ${when}`]: never(1, name, reads?.(name)),
+      [`crawl-${name}: nothing from a catalog ${when}`]: never(1, name, reads?.(name)),
     });
   });
 
 export const crawlChecks = [
   ...on('Self-hosted spec: What the service does', {
-    'crawl-finds: the resources of catalogs whose signatures and digests all hold': async (scene) => {
+    'crawl-finds: the resources of catalogs whose signatures and digests are all valid': async (scene) => {
       const missing = await started(scene).missing();
       expectThat(missing.length === 0, `read, and not found: ${missing.join(', ')}`);
     },
@@ -64,7 +64,7 @@ export const crawlChecks = [
     {
       'file-signed: whose file was changed after signing': `${errors}, a catalog file's own signature fails`,
       'file-digest: whose file does not have the digest of its entry': `${errors}, file digest differs`,
-      'key-registered: whose file is signed with a key that the manifest lists, and the registry does not have': `${authentication}, 1`,
+      'key-registered: whose file is signed with a key that the manifest lists, but the registry does not have': `${authentication}, 1`,
       'file-of-entry: whose file is that of another catalog': `${index}, matched to the catalog by catalogId`,
       'file-version: whose file has another version than its entry declares': `${index}, baseline.version`,
       'attributes-checked: one of whose resources does not conform to its schema': `${errors}, domain schema check`,
@@ -84,33 +84,33 @@ export const crawlChecks = [
     ),
   }),
   ...on(`${authentication}, 3`, {
-    'crawl-change-digest: nothing of a change file that does not have the digest of its entry': never(
+    'crawl-change-digest: nothing from a change file that does not have the digest of its entry': never(
       2,
       'change-digest-2',
       changeName('change-digest'),
     ),
   }),
   ...on(`${authentication}, 1`, {
-    'crawl-change-signed: nothing of a change file that was changed after signing': never(
+    'crawl-change-signed: nothing from a change file that was changed after signing': never(
       2,
       'change-signed-2',
       changeName('change-signed'),
     ),
   }),
   ...on(`${errors}, entryVersion lower than the stored cursor`, {
-    'crawl-entry-rollback: nothing of an entry whose entryVersion has regressed': never(
+    'crawl-entry-rollback: nothing from an entry whose entryVersion has regressed': never(
       2,
       'entry-rollback-2',
     ),
   }),
   ...on(`${errors}, a content version lower than the stored cursor`, {
-    'crawl-content-rollback: nothing of a baseline whose version has regressed': never(
+    'crawl-content-rollback: nothing from a baseline whose version has regressed': never(
       2,
       'content-rollback-2',
     ),
   }),
   ...on(`${errors}, a previously indexed catalogId is absent`, {
-    'crawl-absent-kept: a catalog that is in the index no more, and was not retired': found(2, 'absent'),
+    'crawl-absent-kept: a catalog that is no longer in the index, but was not retired': found(2, 'absent'),
   }),
   ...on(`${states}, retired`, {
     'crawl-retired: no longer a catalog whose entry has retiredAt': gone(2, 'retired'),
@@ -120,19 +120,19 @@ export const crawlChecks = [
     'crawl-resumed: a catalog whose entry is active again': found(3, 'paused'),
   }),
   ...on(`${states}, one-way: never unset`, {
-    'crawl-retired-for-ever: nothing of a catalog that was retired, though its entry comes back without retiredAt':
+    'crawl-retired-for-ever: nothing from a catalog that was retired, though its entry comes back without retiredAt':
       never(3, 'retired-2'),
   }),
   ...on(`${order}, 3`, {
-    'crawl-record-digest: nothing of an index that is listed by a Subscriber record without the digest of the manifest':
+    'crawl-record-digest: nothing from an index that is listed by a Subscriber record without the digest of the manifest':
       never(4, 'record-digest'),
   }),
   ...on(`${authentication}, 2`, {
-    'crawl-record-signed: nothing of an index that is listed by a Subscriber record that was changed after signing':
+    'crawl-record-signed: nothing from an index that is listed by a Subscriber record that was changed after signing':
       never(5, 'record-signature'),
   }),
   ...on(`${order}, 2`, {
-    'crawl-manifest-signed: nothing of an index that is listed by way of a manifest that was changed after signing':
+    'crawl-manifest-signed: nothing from an index that is listed through a manifest that was changed after signing':
       never(6, 'manifest-signature'),
   }),
 ];

@@ -27,11 +27,11 @@ const geoPath = '$.catalogs[*].provider.availableAt[*].geo';
 
 const answerChecks = [
   ...on(discovering, {
-    'discover-acknowledged: 200 with status ACK and the messageId of the request, and nothing beside message':
+    'discover-acknowledged: 200 with status ACK and the messageId of the request, and nothing outside message':
       async ({ found }) => {
         const { answer } = await found();
         if (answer.status === 202)
-          throw new CheckSkipped('nothing was found: give --text with words that do');
+          throw new CheckSkipped('nothing was found: give --text with words that have results');
         expectAck(answer);
       },
   }),
@@ -83,7 +83,7 @@ const intentChecks = [
   }),
   ...on(
     `${discovering}, intent.filters.expression`,
-    refusedIntent('filter-absolute: the expression is no absolute path', {
+    refusedIntent('filter-absolute: the expression is not an absolute path', {
       filters: { type: 'jsonpath', expression: 'catalogs[*' },
     }),
   ),
@@ -139,7 +139,7 @@ const receivingChecks = on('Catalog spec: POST /catalog/push', {
   ...refusal('push-malformed: a push has no catalogs', 400, ({ self }) =>
     self.send(actions.push, { message: { publishDirectives: [] } }),
   ),
-  'push-answered: 200 with an Ack, or 202 with an Ack and an error, for a push that nobody subscribed to':
+  'push-answered: 200 with an Ack, or 202 with an Ack and an error, for a push without a subscription':
     async ({ self, samples }) => {
       const { catalog, directive, plain } = samples;
       const catalogs = [catalog('pushed', { resources: [plain('pushed')], isActive: false })];

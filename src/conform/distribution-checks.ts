@@ -31,9 +31,7 @@ export const updateChecks = [
       const ids = idsIn(await resourcesOf(scene, 'chargers'));
       expectThat(ids.includes(scene.samples.id('r1')), `after the MERGE there are ${show(ids)}`);
     },
-    'merge-upserts: resources of a MERGE are added, or take the place of those with their id': async (
-      scene,
-    ) => {
+    'merge-upserts: resources of a MERGE are added, or replace those with the same id': async (scene) => {
       requireCallback(await scene.merged());
       const { id } = scene.samples;
       const resources = await resourcesOf(scene, 'chargers');
@@ -50,7 +48,7 @@ export const updateChecks = [
       requireCallback(await scene.updated());
       const ids = idsIn(await resourcesOf(scene, 'chargers'));
       const names = ['r1', 'r2', 'r3', 'r5'].filter((name) => !ids.includes(scene.samples.id(name)));
-      expectThat(names.length === 0, `${names.join(', ')} are not there any more: there are ${show(ids)}`);
+      expectThat(names.length === 0, `${names.join(', ')} are missing: there are ${show(ids)}`);
     },
   }),
   ...on(`${directives}, updateMode FULL`, {
@@ -149,7 +147,7 @@ export const searchChecks = [
       const found = await scene.find('plain', { networkIds });
       expectThat(found === undefined, `a REGULAR catalog is found: ${show(found)}`);
       const mastered = at(requireCallback(await scene.mastered()).body, 'message', 'results', 0, 'status');
-      if (mastered !== 'ACCEPTED') throw new CheckSkipped('no MASTER catalog was taken');
+      if (mastered !== 'ACCEPTED') throw new CheckSkipped('no MASTER catalog was accepted');
       const master = await scene.find('master', { networkIds });
       expectThat(master !== undefined, 'the MASTER catalog is not found');
     },

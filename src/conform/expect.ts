@@ -51,7 +51,7 @@ export function expectAck(answer: Answer): void {
   expectThat(answer.status === 200 && at(answer.body, 'message', 'status') === 'ACK', describe(answer));
   expectEqual(at(answer.body, 'message', 'messageId'), answer.messageId, 'message.messageId of the answer');
   const members = Object.keys(answer.body as object);
-  expectThat(members.length === 1, `beside message, the acknowledgement has ${members.join(', ')}`);
+  expectThat(members.length === 1, `outside message, the acknowledgement has ${members.join(', ')}`);
 }
 
 export function expectCatalogs(catalogs: readonly Json[]): void {

@@ -54,7 +54,7 @@ const rows: Record<string, Seen | Partial<Record<Role, Seen>>> = {
   '20 tree: there is no index per provider':
     'the specification allows several indexes, such as one per provider',
   '21 discovery: a publisher is a member of the network that it is indexed for':
-    'it takes a second node, which is no member of the network',
+    'it takes a second node, which is not a member of the network',
   '22 tree: files are serialized in a stable form': twoStates,
   '23 tree: each version has its own address, whose content never changes': twoStates,
   // The hosted files and their index have different ones.
@@ -79,7 +79,7 @@ const rows: Record<string, Seen | Partial<Record<Role, Seen>>> = {
   '37 discovery: content of latest without the declared digest is not indexed': noLatest,
   '38 tree: on retirement, latest gets retiredAt': noLatest,
   '39 discovery: retiredAt in latest ends the catalog': noLatest,
-  '40 discovery: who reads latest still reads the index again': noLatest,
+  '40 discovery: a reader of latest still reads the index again': noLatest,
 };
 
 export const draftClauses = Object.entries(rows).map(([key, value]) => {

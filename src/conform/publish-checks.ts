@@ -56,13 +56,13 @@ const refusedAtOnce = [
   ),
   ...refusedPublish(
     'Catalog spec: Errors, SCH_SCHEMA_VALIDATION_FAILED',
-    'schema-violated: message.catalogs is no array',
+    'schema-violated: message.catalogs is not an array',
     'SCH_SCHEMA_VALIDATION_FAILED',
     () => ({ catalogs: 'none' }),
   ),
   ...refusedPublish(
     'Catalog spec: Errors, SCH_INVALID_FORMAT',
-    'format-invalid: validity.startDate is no date',
+    'format-invalid: validity.startDate is not a date',
     'SCH_INVALID_FORMAT',
     ({ catalog, plain }) => ({
       catalogs: [{ ...catalog('none', { resources: [plain('r')] }), validity: { startDate: 'soon' } }],
@@ -139,7 +139,7 @@ function withoutRequired(samples: Samples): object[] {
 export const publishChecks = [
   ...refusedAtOnce,
   ...on(publishing, {
-    'publish-acknowledged: 200 with status ACK and the messageId of the request, and nothing beside message':
+    'publish-acknowledged: 200 with status ACK and the messageId of the request, and nothing outside message':
       async ({ published }) => expectAck((await published()).answer),
   }),
   ...callbackChecks<CatalogScene>('publish', answering, ({ published }) => published()),
@@ -155,7 +155,7 @@ export const publishChecks = [
       const expected = ['chargers', 'mixed', 'plain', 'offers'].map(samples.id);
       expectEqual(show(ids.sort()), show(expected.sort()), 'the list of catalogIds');
     },
-    'sound-accepted: ACCEPTED for catalogs in which nothing is wrong': async ({ published, samples }) => {
+    'sound-accepted: ACCEPTED for valid catalogs': async ({ published, samples }) => {
       for (const name of ['chargers', 'plain']) {
         const result = resultOf(await published(), samples.id(name));
         expectThat(at(result, 'status') === 'ACCEPTED', `the result of ${name} is ${show(result)}`);

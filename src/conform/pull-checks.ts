@@ -33,7 +33,7 @@ export const pullChecks = [
     ...refusal('pull-incremental: mode is INCREMENTAL', 'NET_NOT_IMPLEMENTED', (scene) =>
       sendPull(scene, { mode: 'INCREMENTAL' }),
     ),
-    ...refusal('pull-invalid-subscription: subscriptionId is no UUID', 400, ({ self }) =>
+    ...refusal('pull-invalid-subscription: subscriptionId is not a UUID', 400, ({ self }) =>
       self.send(actions.pull, { message: { subscriptionId: 'none' } }),
     ),
     ...refusal('pull-unknown-subscription: there is no such subscription', 404, ({ self }) =>
@@ -54,7 +54,7 @@ export const pullChecks = [
     },
   }),
   ...on(pulling, {
-    'pull-acknowledged: 200 with status ACK and the messageId of the request, and nothing beside message':
+    'pull-acknowledged: 200 with status ACK and the messageId of the request, and nothing outside message':
       async ({ pulled }) => expectAck((await pulled()).answer),
   }),
   ...callbackChecks<CatalogScene>('pull', answering, ({ pulled }) => pulled()),
@@ -96,7 +96,7 @@ export const pullChecks = [
     },
   }),
   ...on(`${pulling}, FULL returns the latest version of each matching catalog`, {
-    'pull-latest: the catalog of the subscription, as it was published last': async (scene) => {
+    'pull-latest: the catalog of the subscription, as it was last published': async (scene) => {
       const { id } = scene.samples;
       const found = await findPulled(scene, id('chargers'));
       expectThat(found !== undefined, 'it is not among the catalogs');
@@ -157,6 +157,6 @@ async function catalogsIn(scene: CatalogScene, message: Json): Promise<Json[]> {
     const content = parseIfJson(gunzipSync(bytes));
     return Array.isArray(content) ? content : listAt(content, 'catalogs');
   } catch (error) {
-    throw new CheckFailed(`the download is no gzip: ${error instanceof Error ? error.message : error}`);
+    throw new CheckFailed(`the download is not gzip: ${error instanceof Error ? error.message : error}`);
   }
 }

@@ -73,7 +73,7 @@ export const noPushChecks = [
       expectStatus(await scene.unsubscribed(), 200);
       await requireOnlySubscription(scene);
       const withdrawn = await scene.withdrawn();
-      if (!withdrawn?.callback) throw new CheckSkipped('what was published could not be changed any more');
+      if (!withdrawn?.callback) throw new CheckSkipped('the published catalogs could no longer be changed');
       const withdrawnId = withdrawnIn(scene.samples.id('chargers'));
       const isLate = (message: Received) =>
         scene.push('chargers')(message) && message.raw.includes(withdrawnId);

@@ -66,13 +66,9 @@ export const authenticationChecks = [
     ...changed('key-unknown: the registry has no such key', 'AUT_KEY_NOT_FOUND', ({ self }) => ({
       key: { ...self.key, recordId: `conform-${randomUUID()}` },
     })),
-    ...changed(
-      'subscriber-unknown: nobody is registered under the name',
-      'AUT_SUBSCRIBER_NOT_FOUND',
-      (scene) => ({
-        key: { ...scene.self.key, subscriberId: `conform-${randomUUID()}.example` },
-      }),
-    ),
+    ...changed('subscriber-unknown: no participant has this name', 'AUT_SUBSCRIBER_NOT_FOUND', (scene) => ({
+      key: { ...scene.self.key, subscriberId: `conform-${randomUUID()}.example` },
+    })),
     ...changed('signature-expired: the signature has expired', invalid, () => ({
       now: new Date(Date.now() - anHourMs),
       context: { timestamp: new Date().toISOString() },
@@ -102,7 +98,7 @@ export const contextChecks = [
   ...changedContext('context-field-missing: context has no messageId', 'CTX_MISSING_FIELD', {
     context: { messageId: undefined },
   }),
-  ...changedContext('context-field-invalid: context.timestamp is no date-time', 'CTX_INVALID_FIELD', {
+  ...changedContext('context-field-invalid: context.timestamp is not a date-time', 'CTX_INVALID_FIELD', {
     context: { timestamp: 'yesterday' },
   }),
   ...changedContext('action-mismatch: context.action is that of another endpoint', 'CTX_ACTION_MISMATCH', {
@@ -116,13 +112,9 @@ export const contextChecks = [
   }),
   ...on(
     'Catalog spec: Errors, SCH_FIELD_NOT_ALLOWED',
-    changed(
-      'field-not-allowed: message has a field that nobody knows',
-      'SCH_FIELD_NOT_ALLOWED',
-      ({ probe }) => ({
-        message: { ...probe.message, conformanceCheck: true },
-      }),
-    ),
+    changed('field-not-allowed: message has an unknown field', 'SCH_FIELD_NOT_ALLOWED', ({ probe }) => ({
+      message: { ...probe.message, conformanceCheck: true },
+    })),
   ),
 ];
 

@@ -40,7 +40,7 @@ export const subscriptionChecks = [
         await scene.subscriptionId();
         expectShape(SubscriptionsAnswer, (await scene.subscribed()).body, 'the answer');
       },
-    'subscription-kept: networkIds and schemaTypes as they were asked for': async (scene) => {
+    'subscription-kept: networkIds and schemaTypes as requested': async (scene) => {
       await scene.subscriptionId();
       const subscription = at((await scene.subscribed()).body, 'message', 'subscriptions', 0);
       expectEqual(show(at(subscription, 'networkIds')), show([scene.networkId]), 'networkIds');
@@ -68,9 +68,7 @@ export const subscriptionChecks = [
       const isListed = show(subscriptionIdsIn(answer)) === show([subscriptionId]);
       expectThat(answer.status === 200 && isListed, describe(answer));
     },
-    'list-pagination: message.pagination with total, limit and offset as they were asked for': async ({
-      self,
-    }) => {
+    'list-pagination: message.pagination with total, limit and offset as requested': async ({ self }) => {
       const { body } = await list(self, { limit: '7', offset: '0' });
       expectPagination(at(body, 'message'), { limit: 7 });
     },
@@ -95,7 +93,7 @@ export const subscriptionChecks = [
   }),
   ...on(
     ending,
-    refusal('delete-own-only: somebody else deactivates it', 'AUT_UNAUTHORIZED_ACTION', async (scene) =>
+    refusal('delete-own-only: another participant deactivates it', 'AUT_UNAUTHORIZED_ACTION', async (scene) =>
       another(scene).send(actions.unsubscribe, { query: { subscriptionId: await scene.subscriptionId() } }),
     ),
   ),

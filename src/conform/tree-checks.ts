@@ -20,7 +20,7 @@ export const treeChecks = [
         const ofThese = (await findings()).filter(({ document }) => documents.includes(document));
         refuse(ofThese.find((finding) => isOneOf(finding, codes)));
         if (!ofThese.some(({ kind }) => kind === 'holds'))
-          throw new CheckSkipped(`there is no ${documents.join(' or ')} to look at`);
+          throw new CheckSkipped(`there is no ${documents.join(' or ')} to check`);
       },
     }),
   ),
@@ -58,7 +58,7 @@ export const treeChecks = [
         const fetched = await fetchAgain(scene, url);
         if (fetched.kind !== 'file' || fetched.file.isEncoded) continue;
         const { length } = fetched.file.wire;
-        expectThat(length === size, `${url} has ${length} bytes, declared are ${show(size)}`);
+        expectThat(length === size, `${url} has ${length} bytes, but ${show(size)} are declared`);
       }
     },
   }),
@@ -104,14 +104,14 @@ function refuse(finding: Finding | undefined): void {
 async function expectConditional(scene: TreeScene, wanted: Document): Promise<void> {
   const isWanted = ({ document, kind }: Finding) => document === wanted && kind === 'holds';
   const { url } = (await scene.findings()).find(isWanted) ?? {};
-  if (url === undefined) throw new CheckSkipped(`there is no ${wanted} to ask for again`);
+  if (url === undefined) throw new CheckSkipped(`there is no ${wanted} to request again`);
   const first = await fetchAgain(scene, url);
-  if (first.kind !== 'file') throw new CheckFailed(`${url} has nothing to offer any more`);
+  if (first.kind !== 'file') throw new CheckFailed(`${url} has no content any more`);
   const condition = { etag: first.etag ?? null, modified: first.modified ?? null };
   const hasCondition = condition.etag !== null || condition.modified !== null;
   expectThat(hasCondition, `${url} has neither ETag nor Last-Modified`);
   const again = await fetchAgain(scene, url, condition);
-  expectThat(again.kind === 'unchanged', `${url} was served whole again`);
+  expectThat(again.kind === 'unchanged', `${url} was sent in full again`);
 }
 
 async function fetchAgain({ files }: TreeScene, url: string, condition?: FetchOptions['condition']) {

@@ -97,7 +97,7 @@ export const links: readonly Link[] = [
     ['gap'],
   ),
   link(
-    'catalog-content: at least one resource or offer, each with an id of its own',
+    'catalog-content: at least one resource or offer, each with a unique id',
     content,
     ['baseline', 'change', 'catalog'],
     ['malformed', 'empty-catalog', 'duplicate-id', 'bad-directive', 'foreign-owner'],

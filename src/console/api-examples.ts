@@ -27,7 +27,7 @@ export const consoleExamples: Readonly<Record<string, PlainExamples>> = {
     body: '{}',
     method: 'POST',
   }),
-  'POST /api/crawl/now': say('Look at a node now', { node: owner }),
+  'POST /api/crawl/now': say('Crawl a node now', { node: owner }),
   'POST /api/deliveries/replay': say('Everything that is parked for a receiver', {
     receiver: 'discovery.example.org',
   }),

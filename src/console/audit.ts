@@ -7,7 +7,7 @@ import { addList, CursorKey, listOf, nextCursor } from './list.ts';
 
 export function addAuditRoutes(server: FastifyInstance, { database }: ConsoleContext): void {
   addList(server, '/api/audit', {
-    summary: 'List what operators changed, by this API or by commands, the latest first.',
+    summary: 'List changes made by operators, with this API or with commands, the latest first.',
     description:
       'Commands that publish signed files, and those that write to the registry, are not in it: see ADR 16.',
     tag: 'Operator',

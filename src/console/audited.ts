@@ -17,7 +17,7 @@ export async function audited<T>(
   // A failure to write the log does not undo the action.
   const write = (outcome: string) =>
     writeAudit(database, { ...by, action, target, outcome }).catch((err) =>
-      logger.warn({ err, action, target, outcome }, 'an action of an operator was not written down'),
+      logger.warn({ err, action, target, outcome }, 'an action of an operator was not recorded'),
     );
   try {
     const result = await work();

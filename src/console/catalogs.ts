@@ -26,14 +26,14 @@ export function addCatalogRoutes(server: FastifyInstance, context: ConsoleContex
   addList(server, '/api/catalogs', {
     summary: 'List catalogs: those of the catalog service, then those of the index.',
     description:
-      'For a part of a name, a page looks at 100,000 catalogs. If there are more, the page may be short, or empty, and have a `next` that goes on behind them.',
+      'For a part of a name, a page checks 100,000 catalogs. If there are more, the page may be short, or empty, and have a `next` that continues after them.',
     tag,
     filter: {
       network: Type.Optional(Type.String({ maxLength: 512 })),
       type: Type.Optional(CatalogType),
       owner: Type.Optional(Type.String({ minLength: 1, maxLength: 512 })),
       q: Type.Optional(
-        Type.String({ maxLength: 200, description: 'A part of its id, its name or its owner, in any case.' }),
+        Type.String({ maxLength: 200, description: 'A part of its id, name or owner; ignores case.' }),
       ),
       source: Type.Optional(CatalogSource),
     },
@@ -55,12 +55,12 @@ export function addCatalogRoutes(server: FastifyInstance, context: ConsoleContex
   });
 
   addRoute(server, 'GET /api/catalogs/:owner/:id/difference', {
-    summary: 'Tell which documents of a catalog changed between two versions.',
+    summary: 'Show which documents of a catalog changed between two versions.',
     description: 'Earlier documents are not kept: what changed is shown as it is now.',
     tag,
     query: Type.Object({
       from: Type.Integer({ minimum: 0 }),
-      to: Type.Optional(Type.Integer({ minimum: 1, description: 'The current one, unless given.' })),
+      to: Type.Optional(Type.Integer({ minimum: 1, description: 'Default: the current one.' })),
     }),
     answer: CatalogDifference,
     answers: { 404: 'The catalog service has no such catalog.' },
@@ -132,7 +132,7 @@ async function compare(
   if (!catalog)
     throw notFound(
       `The catalog service has no catalog ${asked.id} of ${asked.owner}.`,
-      'Only of catalogs that were published through the catalog service of this database, versions are kept.',
+      'Versions are kept only for catalogs that were published through the catalog service of this database.',
     );
   const { key, version } = catalog;
   const { from, to = version } = asked;

@@ -22,7 +22,7 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
       state: Type.Optional(
         Type.Enum([...nodeStandings], {
           description:
-            'Only nodes that stand so. `failing`: manifest, record or an index could not be read; `with failing catalogs`: these could, some catalog could not; `nothing published`: it was read, and names no signed catalog; `not asked for`: the settings name it no more.',
+            'Only nodes in this state. `failing`: manifest, record or an index could not be read; `with failing catalogs`: these could, some catalog could not; `nothing published`: it was read, and names no signed catalog; `not asked for`: the settings no longer name it.',
         }),
       ),
     },
@@ -36,10 +36,10 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
 
   addRoute(server, 'POST /api/crawl/now', {
     summary: 'Have a node crawled now.',
-    description: 'Makes everything of it due: what comes of it stands in the lists and in the crawl log.',
+    description: 'Makes all its work due; results appear in the lists and in the crawl log.',
     body: Type.Object({ node: Node }, { title: 'CrawlNow' }),
     answer: Type.Object({ started: Type.Boolean() }),
-    answers: { 404: 'It is not crawled here.', 503: 'No discovery service has looked for it in time.' },
+    answers: { 404: 'It is not crawled here.', 503: 'No discovery service has looked it up in time.' },
     async handle({ body }, request) {
       const node = identify(body.node);
       await startCrawl(context, actorOf(request), node, waitForEnumeration);
@@ -49,7 +49,7 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
   });
 
   addList(server, '/api/crawl/log', {
-    summary: 'Read the crawl log: what was not taken, why, and what to do about it; the latest first.',
+    summary: 'Read the crawl log: what was not accepted, why, and what to do about it; the latest first.',
     filter: { node: Type.Optional(Node), catalogId: Type.Optional(Type.String({ minLength: 1 })) },
     cursor: Type.Object({ at: CursorTime, id: CursorKey }),
     answer: listOf('CrawlLog', LogLine),
@@ -70,7 +70,7 @@ const lookAgainMs = 200;
 async function waitForEnumeration(holds: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + enumeratedWithinMs; !(await holds()); await delay(lookAgainMs))
     if (Date.now() > end)
-      throw new ConsoleError('NET_DOWNSTREAM_UNAVAILABLE', 'Nobody has asked the networks for it in time.', {
+      throw new ConsoleError('NET_DOWNSTREAM_UNAVAILABLE', 'No discovery service has looked it up in time.', {
         hint: 'Is the discovery service running?',
       });
 }

@@ -22,7 +22,7 @@ import { addRoute } from './route.ts';
 
 export function addDebugRoutes(server: FastifyInstance, context: ConsoleContext): void {
   addRoute(server, 'POST /api/debug/signature', {
-    summary: 'Tell why a signature holds, or the one thing that differs.',
+    summary: 'Explain why a signature is valid, or what makes it invalid.',
     body: titled('DebugSignatureRequest', {
       header: Type.String({
         minLength: 1,

@@ -21,7 +21,7 @@ export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleConte
   const { database, config, events } = context;
 
   addList(server, '/api/receivers', {
-    summary: 'List who is sent something, with what waits and what is parked; receivers with trouble first.',
+    summary: 'List receivers, with their waiting and parked deliveries; receivers with trouble first.',
     tag,
     filter: {
       state: Type.Optional(
@@ -47,7 +47,7 @@ export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleConte
   addList(server, '/api/deliveries', {
     summary: 'List deliveries: parked ones first, then open and delivered ones.',
     description:
-      'In each state, callbacks come first, the latest of them first; then pushes by receiver and catalog. Of the delivered callbacks to one receiver, a page shows those among 50,000 callbacks to all: it may be short, or empty, and have a `next` that goes on behind them.',
+      'In each state, callbacks come first, the latest of them first; then pushes by receiver and catalog. Of the delivered callbacks to one receiver, a page shows those among 50,000 callbacks to all: it may be short, or empty, and have a `next` that continues after them.',
     tag,
     filter: { receiver: Type.Optional(ReceiverName), state: Type.Optional(State) },
     cursor: Type.Union([
@@ -77,7 +77,7 @@ export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleConte
 
   addRoute(server, 'POST /api/deliveries/:id/replay', {
     summary: 'Try a parked delivery again.',
-    description: 'A callback is sent as it was; a push is computed anew from what its receiver has.',
+    description: 'A callback is sent as it was; a push is computed again from what its receiver has.',
     tag,
     answer: Type.Object({ id: Type.String() }),
     answers: { 409: 'It is not parked.' },
@@ -93,7 +93,7 @@ export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleConte
     description: 'A callback is given up for good; of a push, the next change of its catalog is sent whole.',
     tag,
     answer: Type.Object({ id: Type.String() }),
-    answers: { 409: 'It neither waits nor is parked, or it is being sent just now.' },
+    answers: { 409: 'It is neither waiting nor parked, or it is being sent right now.' },
     async handle({ params: { id } }, request) {
       await skipDelivery(context, actorOf(request), readId(id));
       events.tell('delivery', id);
@@ -117,7 +117,7 @@ export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleConte
 
 function readId(id: string): DeliveryId {
   const read = parseDeliveryId(id);
-  if (!read) throw notFound(`There is no delivery ${id}.`, 'Ids are as push-7 and callback-12.');
+  if (!read) throw notFound(`There is no delivery ${id}.`, 'Ids look like push-7 and callback-12.');
   return read;
 }
 

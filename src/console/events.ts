@@ -35,11 +35,11 @@ const maxWaitingBytes = 64 * 1024;
 
 export function addEventRoute(server: FastifyInstance, { events }: { events: ConsoleEvents }): void {
   addRoute(server, 'GET /api/events', {
-    summary: 'Be told what changes (server-sent events).',
+    summary: 'Listen to changes (server-sent events).',
     description:
       'Events named `change`, with data as {"topic": "catalog", "at": "2026-01-01T00:00:00.000Z"}. Topics: catalog, delivery, crawl, publish, subscription, health, operator, inbox.',
     tag: 'Operator',
-    answers: { 429: 'This reader listens too often already.', 503: 'Too many listen already.' },
+    answers: { 429: 'This reader already listens too often.', 503: 'Too many readers already listen.' },
     stays: true,
     async handle(_asked, request, reply) {
       events.add(reply.raw, readerOf(request));
@@ -87,7 +87,7 @@ export function createEvents({ database, logger, now }: EventTools): ConsoleEven
     let [last, beatAt]: [Markers | undefined, number] = [undefined, performance.now()];
     while (streams.size > 0 && !stop.signal.aborted) {
       const markers = await readMarkers(database).catch((error) => {
-        logger.debug({ err: error }, 'the console could not ask what has changed');
+        logger.debug({ err: error }, 'the console could not find out what has changed');
         return undefined;
       });
       const changed = markers && last ? changedTopics(last, markers) : [];
@@ -118,7 +118,7 @@ export function createEvents({ database, logger, now }: EventTools): ConsoleEven
         throw new ConsoleError('AUT_RATE_LIMITED', 'You have too many pages of the console open.', busy);
       const isCrowded = !reader.isOperator && count(({ isOperator }) => !isOperator) >= maxFreeStreams;
       if (isCrowded || streams.size >= maxStreams || stop.signal.aborted)
-        throw new ConsoleError('NET_OVERLOADED', 'Too many pages listen already.', busy);
+        throw new ConsoleError('NET_OVERLOADED', 'Too many pages are already open.', busy);
       stream.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-store' });
       stream.write(`retry: ${reconnectMs}\n\n`);
       streams.set(stream, reader);

@@ -20,7 +20,7 @@ type FindRequest = Static<typeof FindRequest>;
 
 export function addFindRoute(server: FastifyInstance, context: ConsoleContext): void {
   addRoute(server, 'POST /api/find', {
-    summary: 'Find resources as the discovery service does, and tell how they were found.',
+    summary: 'Find resources as the discovery service does, and explain how they were found.',
     description: 'Evaluated on the index of the discovery service. Nothing is sent or stored.',
     body: FindRequest,
     answer: FindAnswer,

@@ -61,7 +61,7 @@ export function guardConsole(server: FastifyInstance, options: GuardOptions): vo
     if (access === 'open' || (access === 'read' && isLocal)) return;
     if (request.operator) return refuseBeyondRole(request.operator, access);
     if (sender === 'browser without header')
-      throw new ConsoleError('AUT_UNAUTHORIZED_ACTION', `The cookie alone changes nothing.`, {
+      throw new ConsoleError('AUT_UNAUTHORIZED_ACTION', `The cookie alone is not enough for changes.`, {
         hint: `Send the header "${csrfHeader}: ${csrfValue}" with it.`,
       });
     reply.header('www-authenticate', 'Bearer realm="console"');
@@ -102,7 +102,7 @@ export function warnIfReachable(host: string, logger: Logger): void {
   if (isThisMachine(host)) return;
   logger.warn(
     { host },
-    'the console asks everybody for the operator token, which others can read on the way: have a proxy with TLS stand before it',
+    'the console asks everybody for the operator token, which others can read on the way: put a proxy with TLS in front of it',
   );
 }
 
@@ -111,16 +111,16 @@ function refuseStrangers(request: FastifyRequest, isLocal: boolean): void {
   refuseTwoHosts(raw);
   if (isLocal) {
     const telling = findProxyHeader(headers);
-    if (telling !== undefined) throw refused(`it takes nothing that carries the header ${telling}`);
+    if (telling !== undefined) throw refused(`it refuses requests with the header ${telling}`);
     // After DNS rebinding, pages of another site send their own name as host.
     if (headers.host !== undefined && !isThisMachine(hostname))
-      throw refused('it takes requests to localhost or a loopback address only');
+      throw refused('it accepts only requests to localhost or a loopback address');
   }
   const { origin, host, 'sec-fetch-site': site } = headers;
   if (origin !== undefined && hostOf(origin) !== host?.toLowerCase())
-    throw refused('it takes nothing from pages of another origin');
+    throw refused('it refuses requests from pages of another origin');
   if (typeof site === 'string' && !['same-origin', 'none'].includes(site) && !isLinkToPage(request))
-    throw refused('it takes nothing from pages of another origin');
+    throw refused('it refuses requests from pages of another origin');
 }
 
 /** Other sites may link to the console's page. Their scripts, images and frames may load nothing from it, and their links may not open /api/. */
@@ -130,7 +130,7 @@ function isLinkToPage({ headers, method, routeOptions: { url = '' } }: FastifyRe
 }
 
 function refused(why: string): ConsoleError {
-  return new ConsoleError('AUT_UNAUTHORIZED_ACTION', `The console is its operator's: ${why}.`);
+  return new ConsoleError('AUT_UNAUTHORIZED_ACTION', `The console is only for its operator: ${why}.`);
 }
 
 /** Undefined for `null` and other values that are no origin. */

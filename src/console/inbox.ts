@@ -166,12 +166,12 @@ function describe(
 }
 
 const receiveOperation: PlainOperation = {
-  summary: 'Take a callback to the consumer: it is shown in the inbox.',
+  summary: 'Receive a callback to the consumer, and show it in the inbox.',
   description: 'Signed like every callback. A message with a bad signature is shown too, and refused.',
   body: Type.Union([OnDiscoverCallback, OnPublishCallback, OnPullCallback]),
   answers: {
-    401: 'The signature does not hold.',
+    401: 'The signature is not valid.',
     413: 'The body has more than 1 MiB.',
-    429: 'Too many from this address; Retry-After says when to come again.',
+    429: 'Too many from this address; Retry-After says when to try again.',
   },
 };

@@ -21,12 +21,12 @@ function explainDelay(error: unknown, timeoutMs: number): unknown {
   if (!(error instanceof DeadlineExceeded)) return error;
   const seconds = `${timeoutMs / 1000} s`;
   if (error instanceof NoTurn) {
-    const hint = 'Try again when there is less to do; DATABASE_CONNECTIONS says how many there are.';
+    const hint = 'Try again when the load is lower; DATABASE_CONNECTIONS sets how many there are.';
     const said = `No connection to the database became free within ${seconds}.`;
     return new ConsoleError('NET_OVERLOADED', said, { retryAfterSeconds, cause: error, hint });
   }
   return new ConsoleError('NET_TIMEOUT', `The database took longer than ${seconds} for this.`, {
     ...{ cause: error },
-    hint: 'Ask for less (a whole id, one owner, one network, a smaller page), or again when the database has less to do.',
+    hint: 'Ask for less (a whole id, one owner, one network, a smaller page), or try again when the database has less to do.',
   });
 }

@@ -13,9 +13,7 @@ const maxLimit = 200;
 
 const ListQuery = Type.Object({
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: maxLimit, default: defaultLimit })),
-  after: Type.Optional(
-    Type.String({ maxLength: 4_096, description: '`next` of the page before: the list goes on after it.' }),
-  ),
+  after: Type.Optional(Type.String({ maxLength: 4_096, description: '`next` of the previous page.' })),
 });
 
 // A cursor comes from clients, perhaps altered, and goes into a statement, so its members are limited to values that PostgreSQL can hold.
@@ -94,7 +92,7 @@ function readCursor<C extends TSchema>(text: string, schema: C): Static<C> {
   try {
     return validator(schema)(JSON.parse(Buffer.from(text, 'base64url').toString()));
   } catch {
-    throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', ['query', 'after'], 'is no cursor of this list');
+    throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', ['query', 'after'], 'is not a cursor of this list');
   }
 }
 
@@ -102,7 +100,7 @@ export function listOf<S extends TSchema>(title: string, item: S) {
   return Type.Object(
     {
       items: Type.Array(item),
-      next: Type.Optional(Type.String({ description: 'The cursor of the next page, where there is one.' })),
+      next: Type.Optional(Type.String({ description: 'The cursor of the next page, if there is one.' })),
     },
     { title },
   );

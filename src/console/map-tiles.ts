@@ -11,12 +11,12 @@ import { addRoute } from './route.ts';
 export function addTileRoute(server: FastifyInstance, { MAP_TILES: file }: Pick<Config, 'MAP_TILES'>): void {
   if (file === undefined) return;
   if (!statSync(file, { throwIfNoEntry: false })?.isFile())
-    throw new Error(`MAP_TILES names no file: ${resolve(file)}`);
+    throw new Error(`MAP_TILES does not name a file: ${resolve(file)}`);
   const name = basename(file);
   addRoute(server, 'GET /tiles/:name', {
     summary: 'Fetch a part of the map (MAP_TILES).',
     tag: 'Page',
-    answers: { 206: 'The range that was asked for.', 404: 'There are no such tiles.' },
+    answers: { 206: 'The requested range.', 404: 'There are no such tiles.' },
     access: 'open',
     async handle({ params }, request, reply) {
       const opened = params.name === name ? await openTiles(file) : undefined;

@@ -19,9 +19,9 @@ import { addRoute, type Unsent } from './route.ts';
 
 export function addNetworkRoutes(server: FastifyInstance, { database }: ConsoleContext): void {
   addRoute(server, 'GET /api/overview', {
-    summary: 'Count what there is.',
+    summary: 'Count participants, catalogs, resources and deliveries.',
     description:
-      'Waiting and parked deliveries are counted up to 10,000 of each kind, other rows up to 100,000. Of more than 10,000 resources, an estimate is told.',
+      'Waiting and parked deliveries are counted up to 10,000 of each kind, other rows up to 100,000. Above 10,000 resources, the number is an estimate.',
     tag,
     answer: Overview,
     async handle() {
@@ -31,7 +31,7 @@ export function addNetworkRoutes(server: FastifyInstance, { database }: ConsoleC
   });
 
   addList(server, '/api/participants', {
-    summary: 'List the participants of the own registry with their keys.',
+    summary: 'List the participants of the local registry with their keys.',
     tag,
     filter: {
       q: Type.Optional(Type.String({ maxLength: 200, description: 'A part of its name or address.' })),

@@ -24,8 +24,8 @@ export function operatorTokenFile({ DATA_DIR }: Pick<Config, 'DATA_DIR'>): strin
 
 export function tokenPlace(settings: TokenSettings): string {
   return settings.OPERATOR_TOKEN === undefined
-    ? `It stands in ${operatorTokenFile(settings)}.`
-    : 'It is what OPERATOR_TOKEN says.';
+    ? `It is in ${operatorTokenFile(settings)}.`
+    : 'It is the value of OPERATOR_TOKEN.';
 }
 
 export interface Operators {

@@ -20,7 +20,7 @@ export function addPageRoutes(server: FastifyInstance, root = builtPage): void {
     const isZipped = /\bgzip\b/.test(String(request.headers['accept-encoding']));
     const zipped = isZipped && path !== undefined ? await openFile(root, `${path}.gz`) : undefined;
     const opened = zipped ?? (await openFile(root, path));
-    if (!opened) throw notFound('There is no such file here.', 'npm run build makes the page.');
+    if (!opened) throw notFound('There is no such file here.', 'Build the page: npm run build');
     if (zipped) reply.headers({ 'content-encoding': 'gzip', vary: 'accept-encoding' });
     // Vite writes files with hashed names into assets/.
     const isVersioned = opened.path.startsWith('assets/');

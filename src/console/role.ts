@@ -99,7 +99,7 @@ function refuseUnstorable(url: string): void {
   if (url.includes('%00'))
     throw new ConsoleError(
       'SCH_INVALID_FORMAT',
-      'The address has a character U+0000, and nothing is named with it.',
+      'The address has a character U+0000, which no name contains.',
     );
 }
 
@@ -129,9 +129,9 @@ function describeRefusals(operation: PlainOperation, path: string): PlainOperati
       ...when(query || body || hasName, {
         400: 'The query or the body is wrong, with its path, or a name in the address.',
       }),
-      ...when(hasName, { 404: 'There is nothing of that name.' }),
+      ...when(hasName, { 404: 'Nothing has that name.' }),
       ...when(isOfApi, {
-        503: 'The database cannot be used at present; Retry-After says when to come again.',
+        503: 'The database cannot be used right now; Retry-After says when to try again.',
         504: 'The database took too long.',
       }),
       ...ofGuard,
@@ -144,7 +144,7 @@ function describeRefusals(operation: PlainOperation, path: string): PlainOperati
 const when = (holds: unknown, said: Record<number, string>) => (holds ? said : {});
 
 const ofGuard: Record<number, string> = {
-  401: 'The token of an operator is missing, or no operator has it.',
-  403: 'It comes from a page of another origin or through a proxy, lacks the header that goes with the cookie, or needs another role of its operator.',
-  429: 'Too many wrong tokens came from this address; Retry-After says when to come again.',
+  401: 'The token is missing, or no operator has it.',
+  403: 'It comes from a page of another origin or through a proxy, lacks the header that the cookie needs, or its operator lacks the role.',
+  429: 'Too many wrong tokens came from this address; Retry-After says when to try again.',
 };

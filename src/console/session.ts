@@ -18,7 +18,7 @@ import { addRoute } from './route.ts';
 
 export function addSessionRoutes(server: FastifyInstance, context: ConsoleContext, guard: GuardOptions) {
   addRoute(server, 'GET /api/session', {
-    summary: 'Tell who one is to the console, and what this process is and can do.',
+    summary: 'Show the operator that you are signed in as, and what this process is and can do.',
     tag,
     answer: Session,
     access: 'open',
@@ -32,9 +32,9 @@ export function addSessionRoutes(server: FastifyInstance, context: ConsoleContex
   });
 
   addRoute(server, 'POST /api/session', {
-    summary: 'Exchange the token of an operator for a session cookie, which is good for a week.',
+    summary: 'Exchange the token of an operator for a session cookie, which is valid for a week.',
     description:
-      'With the cookie, requests that may change something carry the header `x-signpost: console`. Programs send `Authorization: Bearer …` instead, and need no session.',
+      'With the cookie, requests that may change something need the header `x-signpost: console`. Programs send `Authorization: Bearer …` instead, and need no session.',
     tag,
     body: titled('OpenSession', {
       token: Type.String({ minLength: 1, maxLength: 1_024, description: 'The token of an operator.' }),
@@ -42,7 +42,7 @@ export function addSessionRoutes(server: FastifyInstance, context: ConsoleContex
     answers: {
       204: 'Set-Cookie has the session.',
       401: 'No operator has this token.',
-      429: 'Too many wrong ones came from this address.',
+      429: 'Too many wrong tokens came from this address.',
     },
     access: 'open',
     bodyLimit: maxTokenBytes,
@@ -58,7 +58,7 @@ export function addSessionRoutes(server: FastifyInstance, context: ConsoleContex
   });
 
   addRoute(server, 'DELETE /api/session', {
-    summary: 'Have the browser forget its session.',
+    summary: 'End the session of the browser.',
     tag,
     answers: { 204: 'Forgotten.' },
     access: 'open',

@@ -37,7 +37,7 @@ export function addTryRoutes(server: FastifyInstance, context: ConsoleContext): 
   if (!context.config.demo) return;
   addRoute(server, 'POST /api/try', {
     summary: 'Sign a request with a key of the demo network, and send it.',
-    description: 'Only in `signpost up`. Callbacks to a participant without an address come to the inbox.',
+    description: 'Only in `signpost up`. Callbacks to a participant without an address go to the inbox.',
     body: TryRequest,
     answer: TryAnswer,
     answers: { 404: 'There is no such signed operation.', 409: 'There is no such key on this machine.' },
@@ -168,7 +168,7 @@ const TryAnswer = Type.Object({
   answer: Type.Object({
     status: Type.Integer(),
     signer: Type.Union([Type.String(), Type.Null()], {
-      description: 'Who signed the answer, where the signature holds.',
+      description: 'Who signed the answer, if the signature is valid.',
     }),
     body: Type.Unknown(),
   }),

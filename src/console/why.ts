@@ -10,9 +10,8 @@ import { addRoute } from './route.ts';
 
 export function addWhyRoute(server: FastifyInstance, { search, config }: ConsoleContext): void {
   addRoute(server, 'POST /api/find/why', {
-    summary: 'Tell why a resource is, or is not, in the answer to an intent.',
-    description:
-      'Makes each check of a search on this resource alone; all of them, also after one that fails.',
+    summary: 'Explain why a resource is, or is not, in the answer to an intent.',
+    description: 'Makes each check of a search on this resource alone, even after one that fails.',
     body: titled('WhyRequest', {
       ...findMembers,
       resource: closed({
@@ -37,14 +36,14 @@ export function addWhyRoute(server: FastifyInstance, { search, config }: Console
 type CheckName = Why['checks'][number]['check'];
 
 const nextSteps: Record<CheckName, string> = {
-  indexed: 'Inspect the catalog, or its node: the chain there shows how far it came.',
+  indexed: 'Inspect the catalog, or its node: the chain shows how far it got.',
   served: 'Inspect the catalog: its source says whether it is paused, retired or withdrawn.',
   network: 'Search in a network that the catalog is visible in, or publish it with visibleTo for this one.',
   schema: 'Search without a schema context, or with one that the catalog uses.',
-  validity: 'Publish the catalog with a validity that includes the present.',
-  filter: 'Change the condition, or what the resource says.',
+  validity: 'Publish the catalog with a validity that includes today.',
+  filter: 'Change the condition, or the resource.',
   spatial: 'Search a larger area, or another target path.',
-  text: 'Search for a word that stands in its name, description, provider or offers.',
+  text: 'Search for a word in its name, description, provider or offers.',
   limit: 'Ask for a page that reaches it: limit and offset.',
 };
 

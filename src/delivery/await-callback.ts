@@ -107,7 +107,7 @@ function checkSigner(
   const { origin } = new URL(service.url);
   throw new ProtocolError(
     'AUT_UNAUTHORIZED_ACTION',
-    `${origin} was asked, and the registry has ${signer} at ${signerUrl ?? 'no address'}. Ask it at its registered address, or, with the client package, by its subscriberId.`,
+    `${origin} was asked, but the registry has ${signer} at ${signerUrl ?? 'no address'}. Ask it at its registered address, or, with the client package, by its subscriberId.`,
   );
 }
 

@@ -191,7 +191,7 @@ describe('a callback', () => {
     start();
     expect(await settled(late)).toMatchObject({
       state: 'parked',
-      lastError: expect.stringContaining('over'),
+      lastError: expect.stringContaining('expired'),
     });
     expect(await settled(neverTried)).toMatchObject({ state: 'delivered' });
     expect(attempts).toHaveLength(1);

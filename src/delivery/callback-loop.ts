@@ -144,7 +144,7 @@ function isOver({ row, attempts, at }: Claim<DueCallback>): boolean {
 
 /** The last attempt says more than that its time is over. */
 function tooLate({ last_status, last_error, form, parts }: DueCallback): SentCallback {
-  const reason = last_error ?? 'its time was over before it could be repeated';
+  const reason = last_error ?? 'it expired before it could be repeated';
   const outcome = { kind: 'retry', status: last_status ?? undefined, reason } as const;
   return { outcome, form: form ?? 'full', parts: parts ?? undefined, exchanges: [] };
 }

@@ -34,7 +34,7 @@ export async function exchangeSigned(sender: Sender, question: Question): Promis
   const clock = findServerClock(question.method, answer, now);
   if (!clock) return answer;
   const difference = describeClockDifference(clock, now);
-  sender.logger.warn({ url: question.url, difference }, 'a server refused a signature; signing by its clock');
+  sender.logger.warn({ url: question.url, difference }, 'a server refused a signature; using its time');
   return exchangeAt(sender, question, clock);
 }
 

@@ -28,7 +28,7 @@ export function receiveCallback(
   awaited: AwaitedCallback<Callback> | undefined,
 ): Callback {
   if (!awaited) {
-    throw new ProtocolError('CTX_INVALID_FIELD', 'This answers no request of ours.', {
+    throw new ProtocolError('CTX_INVALID_FIELD', 'This does not answer any of our requests.', {
       path: '$.context.messageId',
     });
   }

@@ -40,7 +40,7 @@ export function createReceiverForms(queryable: Queryable, { logger, now }: { log
       else await forgetForm(queryable, receiver, form);
     } catch (error) {
       // The message is delivered, and must be recorded as such: the form is learned again with the next one.
-      logger.warn({ receiver, form, err: error }, 'which form the receiver accepts could not be remembered');
+      logger.warn({ receiver, form, err: error }, 'the form that the receiver accepts could not be stored');
     }
   }
 

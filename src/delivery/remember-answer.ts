@@ -31,6 +31,6 @@ function toRemember(
   { action, digest, expires }: Accepted,
   { status, body }: Answer & { body: string },
 ): Omit<NewRequest, 'open'> {
-  if (!action.remembered) throw new TypeError(`${action.method} ${action.name} is not remembered`);
+  if (!action.remembered) throw new TypeError(`${action.method} ${action.name} is not stored`);
   return { digest, status, body, expires };
 }

@@ -81,7 +81,7 @@ async function sendParts(send: Send, render: Render, begun: Parts, refused?: Ref
   let [parts, refusal, status] = [begun, refused, 200];
   for (let part = nextPart(parts); part !== undefined; part = nextPart(parts)) {
     const { text } = await render(part);
-    if (text === undefined) throw new Error(`A part of ${part.length} catalogs has no body of its own.`);
+    if (text === undefined) throw new Error(`A part of ${part.length} catalogs has no body.`);
     const outcome = await send(Buffer.from(text));
     if (outcome.kind === 'retry') return { outcome, form, parts };
     if (outcome.kind === 'refused') refusal = outcome;

@@ -215,7 +215,7 @@ function watchCallbackBacklog({ role, database, logger }: CallbackBacklogOptions
     /** Throws NET_OVERLOADED for a caller with too many undelivered callbacks. */
     admit(identity: string) {
       if (!crowded.has(identity)) return;
-      const message = `Too many callbacks wait until ${identity} takes them. Try again later.`;
+      const message = `Too many callbacks are waiting for ${identity}. Try again later.`;
       throw new ProtocolError('NET_OVERLOADED', message, { retryAfterSeconds });
     },
     async close() {

@@ -43,7 +43,7 @@ export function addCrawlHintsRoute(server: FastifyInstance, context: DiscoveryCo
     }
     if (outcome.kind === 'too-soon') {
       const options = { retryAfterSeconds: outcome.waitSeconds };
-      throw new ProtocolError('AUT_RATE_LIMITED', `A hint for ${nodeId} came just before.`, options);
+      throw new ProtocolError('AUT_RATE_LIMITED', `A hint for ${nodeId} came a moment ago.`, options);
     }
     const answer: Acknowledgement = { message: { status: 'ACK' } };
     return answer;
@@ -70,9 +70,9 @@ async function admitStranger({ database, registry, config }: DiscoveryContext, n
 
 export const operation: PlainOperation = {
   id: 'hintCrawl',
-  summary: 'Say that a node has published something: it is crawled sooner, and verified as always.',
+  summary: 'Report that a node has published something: it is crawled sooner, and verified as always.',
   description:
-    'Unsigned. Once per node and minute. A node that is not known yet is looked up in the registry, at most ten a minute, and crawled if it belongs to a network that is.',
+    'Unsigned. Once per node and minute. A node that is not known yet is looked up in the registry, at most ten a minute, and crawled if it belongs to a network that is crawled.',
   body: CrawlHint,
   answer: Acknowledgement,
   examples: {
@@ -81,17 +81,17 @@ export const operation: PlainOperation = {
   },
   answers: {
     400: 'The body is wrong: SCH_…, with details.path.',
-    404: 'CTX_INVALID_FIELD: the node is not crawled here, and belongs to no network that is.',
+    404: 'CTX_INVALID_FIELD: the node is not crawled here, and belongs to no network that is crawled.',
     413: 'SCH_SCHEMA_VALIDATION_FAILED: the body has more than 4 KiB.',
     415: 'SCH_SCHEMA_VALIDATION_FAILED: the body is not application/json.',
-    429: 'AUT_RATE_LIMITED: a hint came less than a minute ago; Retry-After says when to come again.',
+    429: 'AUT_RATE_LIMITED: a hint came less than a minute ago; Retry-After says when to try again.',
   },
   refusals: [
     invalidJson('{"nodeId":'),
     ['missing', 'No node is named', 'nodeId'],
-    ['format', 'The node is named by nothing', 'nodeId', ''],
+    ['format', 'The name of the node is empty', 'nodeId', ''],
     ['type', 'The node is a number', 'nodeId', 7],
-    ['unknownMember', 'A member that nobody knows', 'since', '2026-01-31'],
+    ['unknownMember', 'An unknown member', 'since', '2026-01-31'],
     refusalExample(
       'unknownNode',
       'No network that is crawled has such a node',
@@ -110,7 +110,7 @@ export const operation: PlainOperation = {
     ]),
     refusalExample('often', 'Two hints within a minute', [
       'AUT_RATE_LIMITED',
-      `A hint for ${provider.bppId} came just before.`,
+      `A hint for ${provider.bppId} came a moment ago.`,
     ]),
   ],
 };

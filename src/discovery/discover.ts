@@ -144,7 +144,7 @@ function tellCut({ logger }: DiscoverContext, request: Discover, { leftOut, pagi
   if (leftOut === undefined) return;
   const { messageId, bapId } = request.context;
   if (pagination === undefined)
-    logger.info({ messageId, bapId, leftOut }, 'an on_discover was cut, and its request did not page');
+    logger.info({ messageId, bapId, leftOut }, 'an on_discover was cut, without paging');
   else if (leftOut.offers > 0)
     logger.info({ messageId, bapId, leftOut }, 'the offers on a resource alone fill an on_discover');
 }
@@ -164,7 +164,7 @@ async function tellNothing(
       ? [beyondTheLast(total)]
       : await context.search.findNearMisses({ message, scope, deadline, trace: found.trace, owner });
   if (misses.length > 0)
-    logger.info({ messageId: scope.messageId, misses }, 'nothing was found; this came close');
+    logger.info({ messageId: scope.messageId, misses }, 'nothing was found; these were near misses');
   context.emptySearches.note({
     networkId: scope.networkId,
     intent: message.intent,

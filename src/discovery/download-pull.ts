@@ -32,7 +32,7 @@ export async function downloadPull(
     const timeoutMs = Math.min(leftMs, maxDownloadMs);
     const checksum = await fetchInto(context, file, manifest.url, { catalogUrl, timeoutMs, signal });
     if (manifest.checksum.toLowerCase() !== checksum)
-      throw new StepFailed('the download does not have the checksum of its manifest, and is not looked at');
+      throw new StepFailed('the download does not have the checksum of its manifest, and is ignored');
   } catch (error) {
     await file.close();
     throw error;

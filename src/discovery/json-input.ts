@@ -83,9 +83,7 @@ export function createJsonInput(
     async expect(character: string): Promise<void> {
       if (await take(character)) return;
       const found = await next();
-      throw notJson(
-        found === undefined ? 'it ends too early' : `${found} stands where ${character} should stand`,
-      );
+      throw notJson(found === undefined ? 'it ends too early' : `it has ${found} instead of ${character}`);
     },
     readMeasured,
     readValue: async () => (await readMeasured()).value,

@@ -28,7 +28,7 @@ async function receive(
     // The pull was issued again meanwhile, or is no longer wanted.
     if (feed === undefined) return logger.debug({ messageId, signer }, 'an on_pull came too late');
     if (!isService(feed, signer, record)) {
-      throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', `${signer} was not asked for this pull.`);
+      throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', `This pull was not requested from ${signer}.`);
     }
     if (feed.service === null) await learnService(tx, [feed.id], signer);
     const taken = { role: 'discovery', messageId, signer, action: actions.onPull.name, digest };
@@ -46,10 +46,10 @@ async function checkCallback(
     new ProtocolError(code, message, { path: `$.context.${member}` });
   const sent = await findSent(queryable, 'discovery', context.messageId);
   if (sent?.action !== actions.pull.name)
-    throw fault('CTX_INVALID_FIELD', 'This answers no request of ours.', 'messageId');
+    throw fault('CTX_INVALID_FIELD', 'This does not answer any of our requests.', 'messageId');
   const digest = context.requestDigest?.digest;
   if (digest === undefined && !chained)
-    throw fault('CTX_MISSING_FIELD', 'Nothing binds this to the request that it answers.', 'requestDigest');
+    throw fault('CTX_MISSING_FIELD', 'Nothing links this to the request that it answers.', 'requestDigest');
   if (digest !== undefined && findBodyDigest(digest) !== sent.digest)
     throw fault('CTX_INVALID_FIELD', 'This is the digest of another request.', 'requestDigest.digest');
 }

@@ -48,7 +48,7 @@ export async function applyAnswer(
   async function apply(ids: readonly string[], parts: AsyncIterable<PulledPart>): Promise<PageOutcome> {
     const { id: feedId, run, service, network_id: networkId, sent_at: sentAt } = feed;
     if (service === null || run === null || sentAt === null)
-      throw new StepFailed('it is not known who the catalog service is');
+      throw new StepFailed('the identity of the catalog service is not known');
     // A known catalog never changes its type; the service has the type of new ones.
     const held = await findCopies(context.database, sourceOf(service), ids);
     const isAllHeld = ids.every((id) => held.has(id));
@@ -89,7 +89,7 @@ async function findMasters(
       throw error;
     });
     if (answer === undefined) {
-      if (limit === 1) throw new StepFailed(`a master catalog at ${catalogUrl} is too large to look at`);
+      if (limit === 1) throw new StepFailed(`a master catalog at ${catalogUrl} is too large to read`);
       limit = 1;
       continue;
     }

@@ -74,7 +74,7 @@ function earlier(one: Date | null, other: Date | null): Date | null {
 }
 
 function failureCounter(metrics: Metrics) {
-  return metrics.counter('signpost_sync_failures_total', 'Steps of staying in step that failed');
+  return metrics.counter('signpost_sync_failures_total', 'Failed steps of synchronization');
 }
 
 /** Retries the step; a subscription that the service does not know (any more) is created again. */
@@ -88,7 +88,7 @@ async function recordFailure(
   const attempts = failures + 1;
   const failure = { attempts, leftMs: Number.POSITIVE_INFINITY, retryAfterMs, random: Math.random() };
   const dueInMs = nextAttemptMs({ baseMs: config.RETRY_BASE_MS }, failure) ?? 0;
-  logger.warn({ catalogUrl, networkId, error, attempts, dueInMs }, 'not in step with a catalog service');
+  logger.warn({ catalogUrl, networkId, error, attempts, dueInMs }, 'out of sync with a catalog service');
   failureCounter(metrics).inc();
   const isLost = step === 'send' && [400, 403, 404].includes(status ?? 0);
   await database.transaction(async (tx) => {

@@ -83,7 +83,7 @@ export async function applyPage(
   logger.info({ catalogUrl, networkId, offset: feed.page_offset, ...outcome }, 'pulled');
   const changes = metrics.counter(
     'signpost_pulled_changes_total',
-    'Resources and offers that a pull found different: of the first pull, everything; later, drift',
+    'Resources and offers that a pull found different: the first pull counts everything; later pulls count drift',
     ['kind'],
   );
   changes.inc({ kind: 'written' }, outcome.written);

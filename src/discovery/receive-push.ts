@@ -90,7 +90,7 @@ export async function receivePush(
     // An unexpected push: the subscriptions may be wrong.
     const spacingMs = context.config.RETRY_BASE_MS * spacingFactor;
     if (!processed) await doubtSubscriptions(tx, service, { everyMs: checkEveryMs, spacingMs });
-    const says = `No active subscription with ${service} matches, and none of it is held here.`;
+    const says = `No active subscription with ${service} matches, and none of it is kept here.`;
     const unwanted = processed ? undefined : new ProtocolError('BIZ_NO_RESULTS_FOUND', says);
     const answer = { status: processed ? 200 : 202, body: JSON.stringify(ack(messageId, unwanted)) };
     await rememberAnswer(tx, request, answer, { open: false });
@@ -144,7 +144,7 @@ async function applyPush(
   await notePushed(tx, notes);
   const incomplete = applied.filter(({ id }) => isMerged(id) && !held.has(id)).map(({ id }) => id);
   if (incomplete.length > 0)
-    await askForPull(tx, context, service, `a part of catalogs came that are not held: ${incomplete}`);
+    await askForPull(tx, context, service, `a part of catalogs came that are not stored here: ${incomplete}`);
   return wanted.length > 0;
 }
 

@@ -26,7 +26,7 @@ export async function* splitCatalogs(
 ): AsyncGenerator<CatalogPart> {
   const input = createJsonInput(chunks, maxValueBytes);
   yield* readPath(path);
-  if ((await input.next()) !== undefined) throw notJson('something stands behind its end');
+  if ((await input.next()) !== undefined) throw notJson('there is something after its end');
 
   async function* readPath([name, ...rest]: readonly string[]): Parts {
     if (name === undefined) return yield* readCatalogs();

@@ -87,7 +87,7 @@ function serviceOf(
 ): string | null {
   const answering = signer === undefined ? null : identityOf(signer, config.REGISTRY_NAME);
   if (service !== null && answering !== null && service !== answering)
-    logger.warn({ catalogUrl, service, answering }, 'the catalog service is not who it should be');
+    logger.warn({ catalogUrl, service, answering }, 'the catalog service has another identity than expected');
   return service ?? answering;
 }
 
@@ -98,7 +98,7 @@ export const check: FeedStep = async (context, claim, signal) => {
   const isThere = await isSubscribed(context, claim.row, signal);
   if (isThere === false) {
     const what = { catalogUrl, networkId, subscriptionId };
-    logger.warn(what, 'a subscription is not active any more; it is created again, and everything is pulled');
+    logger.warn(what, 'a subscription is no longer active; it is created again, and everything is pulled');
   }
   // The last pull has completed: only a check of the subscription can have failed since.
   const { run, pull_at: pullAt } = claim.row;
@@ -130,7 +130,7 @@ async function isSubscribed(
   } catch (error) {
     if (!(error instanceof StepFailed) || error.status === undefined) throw error;
     if (unknownTo.includes(error.status)) return false;
-    context.logger.warn({ catalogUrl, reason: error.message }, 'cannot look at a subscription');
+    context.logger.warn({ catalogUrl, reason: error.message }, 'cannot read a subscription');
     return undefined;
   }
 }

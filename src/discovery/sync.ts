@@ -50,7 +50,7 @@ const absenceMs = 60_000;
 
 /** Records at intervals that the service is up. After an absence, of the process, the machine or the database, everything is pulled. */
 function startPresence({ database, logger }: DiscoveryContext): { close(): Promise<void> } {
-  return repeat({ what: 'noting the presence', everyMs: noteEveryMs, logger }, () =>
+  return repeat({ what: 'recording that this service runs', everyMs: noteEveryMs, logger }, () =>
     database.transaction(async (tx) => {
       const awayMs = await notePresence(tx);
       if (awayMs === undefined || awayMs <= absenceMs) return;
@@ -64,7 +64,7 @@ const settleEveryMs = 1_000;
 
 /** Decides whose copies count if more catalogs changed than one transaction could lock. */
 function startSettling({ database, logger }: DiscoveryContext): { close(): Promise<void> } {
-  const what = 'settling whose copies count';
+  const what = 'deciding which copies are used';
   return repeat({ what, everyMs: settleEveryMs, logger }, async (signal) => {
     while (!signal.aborted && (await database.transaction(settleNoted)));
   });

@@ -37,17 +37,17 @@ function bodyRefusals({ kind, caller = 'bap', remembered }: Action): Row[] {
     invalidJson('{"context":'),
     ['contextMissing', 'The context has no messageId', 'context.messageId'],
     ['contextInvalid', 'A value of the context is wrong', 'context.timestamp', 'today'],
-    ['action', 'The action is that of another endpoint', 'context.action', 'confirm'],
+    ['action', 'The action belongs to another endpoint', 'context.action', 'confirm'],
     ['version', 'An older version', 'context.version', '1.1.0'],
   ];
   // A callback is never too late, may have members that nobody knows, and names no caller.
   if (kind === 'callback') return rows;
   rows.push(
-    ['ttl', 'The ttl is over', 'context.ttl', 'PT30S'],
-    ['unknownMember', 'A member that nobody knows', 'extra', {}],
+    ['ttl', 'The ttl has elapsed', 'context.ttl', 'PT30S'],
+    ['unknownMember', 'An unknown member', 'extra', {}],
     refusalExample(
       'others',
-      'It is signed by another participant than the context names',
+      'It is signed by a participant that the context does not name',
       [
         'AUT_UNAUTHORIZED_ACTION',
         'The request is signed by provider.example.org/subscribers.beckn.one, which is not grocer.example.org.',
@@ -72,7 +72,7 @@ function bodyRefusals({ kind, caller = 'bap', remembered }: Action): Row[] {
   return rows;
 }
 
-const noDate: WrongValue = ['format', 'A date is none', 'message.catalogs.0.validity', { startDate: 'soon' }];
+const noDate: WrongValue = ['format', 'A wrong date', 'message.catalogs.0.validity', { startDate: 'soon' }];
 
 /** publish, and push, which has the same message. */
 const publishRefusals: Row[] = [
@@ -82,7 +82,7 @@ const publishRefusals: Row[] = [
     'Attributes do not name their schema',
     'message.catalogs.0.resources.0.resourceAttributes.@context',
   ],
-  ['enum', 'There is no such type', 'message.publishDirectives.0.catalogType', 'BASIC'],
+  ['enum', 'The type is unknown', 'message.publishDirectives.0.catalogType', 'BASIC'],
   noDate,
   [
     'directive',
@@ -96,19 +96,19 @@ const inQuery = 'query.subscriptionId';
 const inMessage = 'message.subscriptionId';
 const limitTooSmall: WrongValue = ['limit', 'A page of nothing', 'query.limit', '0'];
 const limitTooLarge: WrongValue = ['limit', 'Too large a page', 'message.limit', 101];
-const answersNothing = refusalExample('unasked', 'It answers no request', [
+const answersNothing = refusalExample('unasked', 'It does not answer a request', [
   'CTX_INVALID_FIELD',
-  'This answers no request of ours.',
+  'This does not answer any of our requests.',
   { path: '$.context.messageId' },
 ]);
 
-const noUuid = (path: string): WrongValue => ['noUuid', 'No id of a subscription', path, 'mine'];
+const noUuid = (path: string): WrongValue => ['noUuid', 'Not the id of a subscription', path, 'mine'];
 
 function subscriptionRefusals(path: string): RefusalExample[] {
   return [
     refusalExample(
       'unknown',
-      'An id that the service never gave out',
+      'An id that the service never issued',
       ['CTX_INVALID_FIELD', 'There is no such subscription.', { path: `$.${path}`, status: 404 }],
       { at: segments(path), value: exampleIds.unknownSubscription },
     ),
@@ -119,8 +119,8 @@ function subscriptionRefusals(path: string): RefusalExample[] {
 function othersSubscription(path: string): RefusalExample {
   return refusalExample(
     'othersSubscription',
-    'The subscription is that of another participant',
-    ['AUT_UNAUTHORIZED_ACTION', 'The subscription belongs to somebody else.', { path: `$.${path}` }],
+    'The subscription belongs to another participant',
+    ['AUT_UNAUTHORIZED_ACTION', 'The subscription belongs to another participant.', { path: `$.${path}` }],
     { at: segments(path), value: exampleIds.othersSubscription },
   );
 }
@@ -134,11 +134,11 @@ const ownRefusals: Partial<Record<keyof typeof actions, Row[]>> = {
     ...subscriptionRefusals(inQuery),
     refusalExample('capacity', 'Too many subscriptions', [
       'POL_NP_CAPACITY_EXCEEDED',
-      'discovery.example.org/subscribers.beckn.one has 1000 ACTIVE subscriptions, and may not have more; deactivate one.',
+      'discovery.example.org/subscribers.beckn.one has 1000 ACTIVE subscriptions, which is the maximum; deactivate one.',
     ]),
   ],
   listSubscriptions: [
-    ['enum', 'There is no such status', 'query.status', 'OPEN'],
+    ['enum', 'The status is unknown', 'query.status', 'OPEN'],
     limitTooSmall,
     noUuid(inQuery),
     othersSubscription(inQuery),
@@ -152,10 +152,10 @@ const ownRefusals: Partial<Record<keyof typeof actions, Row[]>> = {
     ...publishRefusals,
     refusalExample(
       'network',
-      'The publisher is no member of the network (NETWORK_MEMBERSHIP=enforce)',
+      'The publisher is not a member of the network (NETWORK_MEMBERSHIP=enforce)',
       [
         'AUT_DOMAIN_NOT_ALLOWED',
-        'message.publishDirectives[0].visibleTo includes grocers.example.org/members, of which provider.example.org/subscribers.beckn.one is no member',
+        'message.publishDirectives[0].visibleTo includes grocers.example.org/members, but provider.example.org/subscribers.beckn.one is not a member of it',
         { path: '$.message.publishDirectives[0].visibleTo' },
       ],
       { at: segments('message.publishDirectives.0.visibleTo'), value: ['grocers.example.org/members'] },
@@ -165,7 +165,7 @@ const ownRefusals: Partial<Record<keyof typeof actions, Row[]>> = {
     ...publishRefusals,
     refusalExample('unwanted', 'Nothing was subscribed to', [
       'BIZ_NO_RESULTS_FOUND',
-      'No active subscription with catalog.example.org matches, and none of it is held here.',
+      'No active subscription with catalog.example.org matches, and none of it is kept here.',
     ]),
   ],
   pull: [
@@ -178,19 +178,19 @@ const ownRefusals: Partial<Record<keyof typeof actions, Row[]>> = {
       { at: segments(inMessage), value: exampleIds.inactiveSubscription },
     ),
     ['incremental', 'A mode that is not enabled', 'message.mode', 'INCREMENTAL'],
-    ['enum', 'There is no such mode', 'message.mode', 'ALL'],
+    ['enum', 'The mode is unknown', 'message.mode', 'ALL'],
     limitTooLarge,
     ...subscriptionRefusals(inMessage),
   ],
   search: [
     ['missing', 'There is no message', 'message'],
-    ['enum', 'There is no such type', 'message.filters.type', 'ANY'],
+    ['enum', 'The type is unknown', 'message.filters.type', 'ANY'],
     ['format', 'A network without a name', 'message.filters.networkIds', ['']],
     limitTooLarge,
   ],
   discover: [
     ['missing', 'The radius has no distance', 'message.intent.spatial.0.distanceMeters'],
-    ['operator', 'There is no such operator', 'message.intent.spatial.0.op', 'NEAR'],
+    ['operator', 'The operator is unknown', 'message.intent.spatial.0.op', 'NEAR'],
     ['type', 'The text is a list', 'message.intent.textSearch', []],
     refusalExample(
       'expression',
@@ -217,20 +217,20 @@ const ownRefusals: Partial<Record<keyof typeof actions, Row[]>> = {
   ],
   onPublish: [
     ['missing', 'There are no results', 'message.results'],
-    ['enum', 'There is no such status', 'message.results.0.status', 'DONE'],
+    ['enum', 'The status is unknown', 'message.results.0.status', 'DONE'],
     ['type', 'A number is negative', 'message.results.0.stats.itemCount', -1],
     answersNothing,
   ],
   onPull: [
     ['missing', 'There is no status', 'message.status'],
-    ['enum', 'There is no such status', 'message.status', 'DONE'],
+    ['enum', 'The status is unknown', 'message.status', 'DONE'],
     ['both', 'FAILED with catalogs', 'message.status', 'FAILED'],
-    ['type', 'Catalogs are no list', 'message.catalogs', {}],
+    ['type', 'Catalogs are not a list', 'message.catalogs', {}],
     noDate,
     answersNothing,
-    refusalExample('stranger', 'Another service answers than was asked', [
+    refusalExample('stranger', 'A service answers that was not asked', [
       'AUT_UNAUTHORIZED_ACTION',
-      'stranger.example.org/subscribers.beckn.one was not asked for this pull.',
+      'This pull was not requested from stranger.example.org/subscribers.beckn.one.',
     ]),
   ],
   onDiscover: [
@@ -241,7 +241,7 @@ const ownRefusals: Partial<Record<keyof typeof actions, Row[]>> = {
   ],
   crawlLog: [
     ['missing', 'The node is not named', 'query.nodeId'],
-    ['format', 'The node is named by nothing', 'query.nodeId', ''],
+    ['format', 'The name of the node is empty', 'query.nodeId', ''],
     limitTooSmall,
     refusalExample(
       'others',

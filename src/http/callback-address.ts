@@ -36,7 +36,7 @@ export function callbackAddress(
     if (base.protocol !== 'https:') throw wrong('must be an https address');
     const literal = literalAddress(base.hostname);
     const range = literal === undefined ? undefined : specialRangeOf(literal);
-    if (range !== undefined) throw wrong(`must be a public address, and ${base.hostname} is not (${range})`);
+    if (range !== undefined) throw wrong(`must be a public address, but ${base.hostname} is not (${range})`);
   }
   if (config.CHECK_CALLBACK_ORIGIN && record.url !== undefined && originOf(record.url) !== base.origin) {
     throw wrong(`must have the origin of the caller's registry record, ${record.url}`);

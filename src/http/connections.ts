@@ -52,7 +52,7 @@ export function limitProxiedRequests(
     const accounts: Account[] = [{ name: sourceOf(client), limit: perSource }];
     if (shares.take(accounts, 1)) {
       reply.header('connection', 'close');
-      const message = `Too many requests from ${client} are under way. Try again later.`;
+      const message = `Too many requests from ${client} are in progress. Try again later.`;
       return done(overloaded(message));
     }
     reply.raw.once('close', () => shares.giveBack(accounts, 1));

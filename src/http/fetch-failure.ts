@@ -53,13 +53,13 @@ const argumentCodes = ['UND_ERR_INVALID_ARG', 'UND_ERR_INVALID_RETURN_VALUE', 'U
 
 const reasons: Record<string, string> = {
   ECONNREFUSED: 'nothing listens there',
-  ECONNRESET: 'it broke the connection off',
-  EPIPE: 'it broke the connection off',
-  UND_ERR_SOCKET: 'it broke the connection off',
+  ECONNRESET: 'it closed the connection',
+  EPIPE: 'it closed the connection',
+  UND_ERR_SOCKET: 'it closed the connection',
   ENOTFOUND: 'its name does not resolve',
   EAI_AGAIN: 'its name cannot be resolved at the moment',
-  EHOSTUNREACH: 'there is no way to that host',
-  ENETUNREACH: 'there is no way to that network',
+  EHOSTUNREACH: 'there is no route to that host',
+  ENETUNREACH: 'there is no route to that network',
   DEPTH_ZERO_SELF_SIGNED_CERT: 'its certificate is self-signed',
   SELF_SIGNED_CERT_IN_CHAIN: 'its certificate chain is self-signed',
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: 'its certificate cannot be verified',

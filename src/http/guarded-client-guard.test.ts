@@ -139,7 +139,7 @@ describe('the guard', () => {
     const failure = await failureOf(guarded().request('http://provider.example/index.json', limits));
     expect(failure).toMatchObject({
       kind: 'bad-url',
-      message: 'http://provider.example/index.json is not called: only https is called.',
+      message: 'http://provider.example/index.json is not called: only https is allowed.',
     });
   });
 

@@ -98,7 +98,7 @@ export function createGuardedClient({
     if (allowPrivateAddresses || operatorConfigured) return open;
     const refused = findLiteralRefusal(url.hostname);
     if (refused) throw refused;
-    if (url.protocol !== 'https:') throw badUrl(url, 'only https is called');
+    if (url.protocol !== 'https:') throw badUrl(url, 'only https is allowed');
     return guarded;
   }
 
@@ -232,7 +232,7 @@ function isRedirect(method: string, status: number): boolean {
 function redirectTarget(from: URL, { headers }: Head): URL {
   const location = flatten(headers).location;
   if (location === undefined || !URL.canParse(location, from.href)) {
-    throw new FetchFailure('redirects', `${from.href} redirects to nowhere.`);
+    throw new FetchFailure('redirects', `${from.href} redirects to an invalid address.`);
   }
   return new URL(location, from);
 }

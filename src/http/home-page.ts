@@ -41,7 +41,7 @@ function listLinks(
 const pagePolicy =
   "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
-const docs: HomeLink = { href: '/docs', about: 'the API, to read' };
+const docs: HomeLink = { href: '/docs', about: 'documentation of the API' };
 const openApi: HomeLink = { href: '/openapi.json', about: 'the API as OpenAPI 3.1' };
 const operated: readonly HomeLink[] = [
   { href: '/health', about: 'whether the process is up' },

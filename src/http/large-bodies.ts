@@ -48,9 +48,7 @@ export function createLargeBodies(logger: Logger) {
     /** The messageId of a callback that is not verified yet. */
     scan(body: Buffer): Promise<string | undefined> {
       const task = { module: messageIdScanUrl, name: scanMessageId.name, input: body, deadlineMs };
-      return scanning
-        .run<string | undefined>(task)
-        .catch(refuse('Too many callbacks are being looked into.'));
+      return scanning.run<string | undefined>(task).catch(refuse('Too many callbacks are being checked.'));
     },
     async close() {
       await Promise.all([reading.close(), scanning.close()]);

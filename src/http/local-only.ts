@@ -20,17 +20,17 @@ export function warnIfReachable({ host, what }: LocalServer, logger: Logger): vo
   if (isThisMachine(host)) return;
   logger.warn(
     { host },
-    `the ${what} takes unsigned requests from whoever reaches it: see to it that nobody else does`,
+    `the ${what} accepts unsigned requests from anyone who can reach it: make sure that only its users can`,
   );
 }
 
 function refuseStrangers({ headers, hostname, raw }: FastifyRequest, { host, what }: LocalServer): void {
   refuseTwoHosts(raw);
   const telling = 'origin' in headers ? 'origin' : findProxyHeader(headers);
-  if (telling !== undefined) throw notForStrangers(what, `nothing that carries the header ${telling}`);
+  if (telling !== undefined) throw notForStrangers(what, `no requests with the header ${telling}`);
   // A page of a site whose name was made to lead here asks for that name.
   if (headers.host !== undefined && isThisMachine(host) && !isThisMachine(hostname))
-    throw notForStrangers(what, 'requests to localhost or a loopback address only');
+    throw notForStrangers(what, 'only requests to localhost or a loopback address');
 }
 
 /** Node reads the first of two, and something on the way may have judged the other (RFC 9112, 3.2). */
@@ -52,6 +52,6 @@ export function isThisMachine(host: string): boolean {
 function notForStrangers(what: string, taken: string): ProtocolError {
   return new ProtocolError(
     'AUT_UNAUTHORIZED_ACTION',
-    `The ${what} is for programs of this machine: it takes ${taken}.`,
+    `The ${what} is for programs of this machine: it accepts ${taken}.`,
   );
 }

@@ -17,15 +17,15 @@ export interface DescribedRefusal {
 }
 
 const meanings: Record<number, string> = {
-  202: 'Received, and nothing follows from it; not a failure',
+  202: 'Received, but it has no effect; not a failure',
   400: 'The body, its context or a value in it is wrong, at details.path',
-  401: 'The sender is not known, or the signature is not its own',
-  403: 'The sender may not do that',
+  401: 'The sender is not known, or the signature is not valid',
+  403: 'The sender is not allowed to do that',
   404: 'There is no such subscription',
   413: 'The body is too large; split it across several requests',
-  429: 'Too many requests; Retry-After says when to come again',
+  429: 'Too many requests; Retry-After says when to try again',
   500: 'A fault of the service',
-  503: 'For now it cannot be answered; Retry-After says when to come again',
+  503: 'It cannot be answered right now; Retry-After says when to try again',
   504: 'It takes too long',
 };
 
@@ -35,7 +35,7 @@ const sharedExamples: readonly RefusalExample[] = [
     'AUT_SIGNATURE_MISSING',
     'The request has no Authorization header.',
   ]),
-  refusalExample('invalid', 'The body was changed after it was signed, or the key is another', [
+  refusalExample('invalid', 'The body was changed after it was signed, or the key differs', [
     'AUT_SIGNATURE_INVALID',
     'the signature does not match the body and the key',
   ]),
@@ -60,7 +60,7 @@ const sharedExamples: readonly RefusalExample[] = [
     'NET_OVERLOADED',
     'The service is overloaded. Try again later.',
   ]),
-  refusalExample('downstream', 'The registry cannot be asked', [
+  refusalExample('downstream', 'The registry cannot be queried', [
     'NET_DOWNSTREAM_UNAVAILABLE',
     'The registry cannot be reached.',
   ]),

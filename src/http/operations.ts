@@ -68,7 +68,7 @@ export function createOperationsServer(logger: Logger, consoleUrl?: string) {
   });
   addHomePage(server, {
     role: 'operations',
-    about: 'What an operator looks at, of all roles of this process.',
+    about: 'Health, metrics and documentation of all roles of this process.',
     consoleUrl,
   });
   addOperations(server, roles, () => started);

@@ -60,7 +60,7 @@ export function readBody(request: IncomingMessage, options: ReadOptions): Promis
 function collect(request: IncomingMessage, options: ReadOptions): Promise<Buffer> {
   const { maxBytes, receipt, progress, inTurnsOf } = options;
   return new Promise((resolve, reject) => {
-    const gone = () => new ClientGone('the sender went away before the end of its request');
+    const gone = () => new ClientGone('the sender disconnected before the end of its request');
     if (request.destroyed) return reject(gone());
     const chunks: Buffer[] = [];
     let bytes = 0;

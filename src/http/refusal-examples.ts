@@ -68,5 +68,5 @@ export function segments(path: string): Segments {
 
 export function invalidJson(value: string): RefusalExample {
   const problem = `the text ends where a value is expected, at line 1, column ${value.length + 1}`;
-  return refusalExample('json', 'The body is no JSON', ['SCH_INVALID_JSON', problem], { at: [], value });
+  return refusalExample('json', 'The body is not JSON', ['SCH_INVALID_JSON', problem], { at: [], value });
 }

@@ -16,5 +16,5 @@ export async function runInTurn<T>(
 
 function refuse(error: unknown): never {
   if (!(error instanceof NoTurn)) throw error;
-  throw overloaded('Too much that you have asked for is waiting. Try again later.', { cause: error });
+  throw overloaded('Too many of your requests are waiting. Try again later.', { cause: error });
 }

@@ -202,7 +202,7 @@ function isSenderGone(thrown: unknown, { raw }: FastifyRequest): boolean {
 }
 
 /** Nobody reads this answer; it is for log and metrics. */
-const senderGone = new ProtocolError('NET_TIMEOUT', 'The sender went away before the end of its request.', {
+const senderGone = new ProtocolError('NET_TIMEOUT', 'The sender disconnected before its request ended.', {
   status: 408,
 });
 

@@ -168,9 +168,9 @@ describe('authentication', () => {
     expect(answer.headers['retry-after']).toBe('1');
   });
 
-  it('NET_DOWNSTREAM_UNAVAILABLE: the registry could not be asked', async () => {
+  it('NET_DOWNSTREAM_UNAVAILABLE: the registry could not be queried', async () => {
     findKey = async () => {
-      throw new ProtocolError('NET_DOWNSTREAM_UNAVAILABLE', 'The registry could not be asked.', {
+      throw new ProtocolError('NET_DOWNSTREAM_UNAVAILABLE', 'The registry could not be queried.', {
         retryAfterSeconds: 5,
       });
     };

@@ -9,7 +9,7 @@ export const maxHeaderBytes = 16 * 1024;
 
 /** An `Expect` other than 100-continue (RFC 9110, 10.1.1). Node asks here before there is a request for Fastify. */
 export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const refusal = new ProtocolError('NET_NOT_IMPLEMENTED', 'The only Expect that is met is 100-continue.');
+  const refusal = new ProtocolError('NET_NOT_IMPLEMENTED', 'The only supported Expect is 100-continue.');
   const body = JSON.stringify(errorAnswer(refusal).body);
   response.writeHead(417, { 'content-type': 'application/json', connection: 'close' }).end(body);
 }

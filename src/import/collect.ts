@@ -77,7 +77,7 @@ export function createCollector(options: CollectorOptions): Collector {
     operators.set(station.id, station.operator.id);
     const first = parts.get(station.id)?.station ?? station;
     if (first !== station && isElsewhere(station, first)) {
-      const why = `is the id of the station at ${first.at} too, which is at another place`;
+      const why = `is also the id of the station at ${first.at}, which is at another place`;
       report({ at: station.at, value: station.id, why, kind: 'left-out' });
       return;
     }
@@ -243,7 +243,7 @@ function reportUnsaid({ at, isActive, operator }: Station, { provider }: Catalog
   if (isActive === false) {
     report({
       at,
-      why: 'is not active, which a catalog per operator cannot say of one station',
+      why: 'is not active, which a catalog per operator cannot express for one station',
       kind: 'note',
     });
   }

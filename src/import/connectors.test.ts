@@ -20,7 +20,7 @@ describe('connectors in a JSON column', () => {
   it.each(['{"type":"CCS2"}', '["CCS2"]', 'CCS2'])('%s is reported', (value) => {
     const { connectors, problems } = find({ c: value }, { json: 'c' });
     expect(connectors).toEqual([]);
-    expect(problems).toEqual([{ column: 'c', value, why: 'is no JSON array of objects' }]);
+    expect(problems).toEqual([{ column: 'c', value, why: 'is not a JSON array of objects' }]);
   });
 });
 

@@ -37,7 +37,7 @@ function fromJson(column: string, value: string): FoundConnectors {
   if (value === '') return { connectors: [], problems: [] };
   const list = findJson(value);
   if (!Array.isArray(list) || !list.every(isJsonObject)) {
-    return { connectors: [], problems: [{ column, value, why: 'is no JSON array of objects' }] };
+    return { connectors: [], problems: [{ column, value, why: 'is not a JSON array of objects' }] };
   }
   const connectors = list.map(
     (item) => new Map(Object.entries(item).map(([name, member]) => [name, textOf(member)])),

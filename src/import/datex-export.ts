@@ -156,7 +156,7 @@ function pointOf(
         context.report({
           at: charger.id,
           column: 'ratedPower',
-          why: 'is needed by DATEX II: 0 is written',
+          why: 'is required by DATEX II: 0 is written',
           kind: 'value',
         });
       return {
@@ -176,7 +176,7 @@ function currentOf(powerType: Json | undefined): string | undefined {
   return powerType.startsWith('DC') ? 'dc' : 'ac';
 }
 
-const oneOfEach = 'is not the same for all connectors of an EVSE, for which DATEX II has one';
+const oneOfEach = 'is not the same for all connectors of an EVSE, for which DATEX II has only one';
 
 /** The prices of currently valid offers that cover all connectors of a point. */
 function ratesOf(

@@ -86,7 +86,7 @@ export function energyRates(prices: readonly JsonObject[], report: Report): Pric
     const [type, factor = 1] = priceTypes.get(plainName(name)) ?? [];
     const value = memberOf(price, 'value');
     if (type === undefined || typeof value !== 'number' || value < 0) {
-      report('is no price', { column: 'energyPrice', value: JSON.stringify(price) });
+      report('is not a price', { column: 'energyPrice', value: JSON.stringify(price) });
       return [];
     }
     const [included, percent] = [memberOf(price, 'taxIncluded'), memberOf(price, 'taxRate')];

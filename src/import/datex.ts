@@ -42,7 +42,7 @@ export function stationsOfDatex(documents: readonly Json[], listed: JsonItems = 
     )
     .flatMap((table) => listIn(table, 'energyInfrastructureSite'));
   const count = single.length + listed.length;
-  if (count === 0) throw new Error('it holds no DATEX II table of energy infrastructure');
+  if (count === 0) throw new Error('it has no DATEX II table of energy infrastructure');
   const problems: Problem[] = [];
   const statuses = new Map(publications.flatMap((payload) => statusesOf(payload, problems)));
   return { stations: readStations([single, listed], statuses, problems), problems, count };
@@ -102,7 +102,7 @@ function statusesOf(payload: JsonObject, problems: Problem[]): [string, Availabi
       if (memberOf(point, 'energyRateUpdate') !== undefined)
         report('is not imported: the price is old', { column: 'energyRateUpdate' });
       if (id === undefined || status === undefined) {
-        report('is no status of a charging point', { column: 'status', value });
+        report('is not a status of a charging point', { column: 'status', value });
         return [];
       }
       return [[id, { status, ...(reportedAt !== undefined && { reportedAt }) }] as [string, Availability]];
@@ -200,7 +200,7 @@ function chargersOf(
     const type = enumOf(memberOf(connector, 'connectorType'));
     const connectorType = connectorTypes.get(plainName(type ?? ''));
     if (connectorType === undefined)
-      report('is no connector type of DATEX II', { column: 'connectorType', value: type });
+      report('is not a connector type of DATEX II', { column: 'connectorType', value: type });
     const watts =
       memberOf(connector, 'maxPowerAtSocket') ?? [memberOf(point, 'availableChargingPower')].flat()[0];
     // 0 means unknown: some publishers must send a power.

@@ -110,7 +110,7 @@ describe('places of a list', () => {
     const inFrance = [48.8, 45.7, 43.3].map((latitude) => ({ latitude, longitude: 4.8, country: 'FR' }));
     const stray = { latitude: 48.5, longitude: 2.3, country: 'MN' };
     expect(findDoubtfulPlaces([...inMongolia, ...inFrance, stray])).toEqual([
-      { place: stray, why: 'lies far from all others' },
+      { place: stray, why: 'is far from all others' },
     ]);
   });
 });

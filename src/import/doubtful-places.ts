@@ -34,21 +34,20 @@ export function findDoubtfulPlaces<T extends StatedPlace>(places: readonly T[]):
 }
 
 function findDoubt(place: StatedPlace, cluster: Cluster | undefined): string | undefined {
-  if (isZero(place))
-    return 'is a point in the sea where 0° and 0° meet: it looks as if nobody had filled it in';
+  if (isZero(place)) return 'is a point in the sea where 0° and 0° meet: it looks as if it was not filled in';
   const otherWayRound = swapped(place);
   if (isOutside(place)) {
     return otherWayRound && !isOutside({ ...place, ...otherWayRound })
       ? looksSwapped(`in ${countryKey(place)}, the country of the row`)
-      : `lies outside ${countryKey(place)}, the country of the row`;
+      : `is outside ${countryKey(place)}, the country of the row`;
   }
   if (cluster === undefined || isUsual(place, cluster)) return undefined;
   if (otherWayRound && isUsual(otherWayRound, cluster)) return looksSwapped('among the others');
-  return isAlone(place, cluster) ? 'lies far from all others' : undefined;
+  return isAlone(place, cluster) ? 'is far from all others' : undefined;
 }
 
 function looksSwapped(where: string): string {
-  return `has latitude and longitude swapped, it seems: the other way round it lies ${where}`;
+  return `seems to have latitude and longitude swapped: the other way round it is ${where}`;
 }
 
 /** Undefined if there is no such point on earth. */

@@ -27,7 +27,7 @@ export function mapPrices(
   const given = read('currency');
   const currency = readCurrency(given === undefined ? undefined : String(given));
   if (currency === undefined) {
-    const why = given === undefined ? 'has no currency' : 'is no currency such as EUR';
+    const why = given === undefined ? 'has no currency' : 'is not a currency such as EUR';
     const value = given === undefined ? undefined : String(given);
     reader.report(`${why}: the price is missing`, { column: 'prices.currency', value });
     return undefined;

@@ -78,23 +78,23 @@ describe('a row', () => {
       { connectors: '[{"type":"Wooden"}]' },
       'connector.type',
       'Wooden',
-      'is none of the values of charger.attributes.connectorType',
+      'is not a value of charger.attributes.connectorType',
     ],
     [
       'a power that is none',
       { connectors: '[{"type":"Combo","kW":"fast"}]' },
       'connector.kW',
       'fast',
-      'is no power',
+      'is not a power',
     ],
     [
       'a status that the mapping does not know',
       { status: 'Maybe' },
       'status',
       'Maybe',
-      'is none of the values of station.isActive',
+      'is not a value of station.isActive',
     ],
-    ['a latitude that is no number', { lat: '51,5' }, 'lat', '51,5', 'is no number'],
+    ['a latitude that is not a number', { lat: '51,5' }, 'lat', '51,5', 'is not a number'],
   ])('is kept without %s, which is reported', (_, change, column, value, why) => {
     const { station, problems } = map(change);
     expect(station?.chargers.length).toBeGreaterThan(0);
@@ -119,7 +119,7 @@ describe('a row', () => {
     expect(problems).toMatchObject([{ kind: 'note', why: expect.stringContaining('names no connector') }]);
   });
 
-  it('that is not what the mapping asks for is passed over, and that is told', () => {
+  it('that is not what the mapping expects is passed over, and that is told', () => {
     const { station, problems } = map({ fuel: 'LPG' }, { only: { fuel: ['ELEC', 'HY'] } });
     expect(station).toBeUndefined();
     expect(problems).toMatchObject([{ column: 'fuel', value: 'LPG', kind: 'note' }]);

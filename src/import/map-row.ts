@@ -64,7 +64,7 @@ function isWanted({ cells }: Row, { only }: Mapping, reader: RowReader): boolean
   for (const [column, texts] of only) {
     const value = cells.get(column) ?? '';
     if (texts.has(comparable(value))) continue;
-    reader.report('is not what the mapping asks for', { column, value, kind: 'note' });
+    reader.report('is not what the mapping expects', { column, value, kind: 'note' });
     return false;
   }
   return true;

@@ -28,7 +28,7 @@ export function chargersOfEvse(evse: Json, context: EvseContext): Charger[] {
     return [];
   }
   if (evse.status === 'REMOVED' || evse.status === 'PLANNED') {
-    report('is left out: it is not there', { column: 'evses.status', value: evse.status, kind: 'note' });
+    report('is left out: it does not exist', { column: 'evses.status', value: evse.status, kind: 'note' });
     return [];
   }
   const connectors = Array.isArray(evse.connectors) ? evse.connectors : [];
@@ -54,7 +54,7 @@ function chargerOf(
   const standard = textOf(connector.standard);
   const connectorType = standard === undefined ? undefined : connectorTypeOf(standard);
   if (connectorType === undefined)
-    report('is no connector standard of OCPI 2.2.1', {
+    report('is not a connector standard of OCPI 2.2.1', {
       column: 'evses.connectors.standard',
       value: standard,
     });

@@ -28,7 +28,7 @@ export function tariffOf(tariff: Json, report: Report): Omit<Tariff, 'chargerIds
     const given = textOf(tariff[member]);
     const instant = given === undefined ? undefined : readDateTime(given);
     if (given !== undefined && instant === undefined)
-      report('is no date', { column: `tariffs.${member}`, value: given });
+      report('is not a date', { column: `tariffs.${member}`, value: given });
     return instant;
   });
   return {
@@ -70,7 +70,7 @@ function priceOf(
   const value = numberOf(price);
   if (!isKnown || value === undefined || value < 0) {
     const column = 'tariffs.elements.price_components';
-    report(`of tariff ${id} is no price`, { column, value: JSON.stringify(component) });
+    report(`of tariff ${id} is not a price`, { column, value: JSON.stringify(component) });
     return undefined;
   }
   const taxPercent = numberOf(vat);
@@ -90,7 +90,7 @@ function priceOf(
 function restrictionsOf(given: Json | undefined, id: string, report: Report): Attributes | undefined {
   const [first, ...others] = [given].flat().filter(isJsonObject);
   if (others.length > 0)
-    report(`of tariff ${id} are several: the first is imported`, {
+    report(`of tariff ${id} has several values: the first is imported`, {
       column: 'tariffs.elements.restrictions',
     });
   const members = Object.entries(first ?? {}).filter(([, value]) => value !== null);

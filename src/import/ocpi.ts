@@ -46,7 +46,7 @@ export const ocpiLists = /^(?:data|items|data\.items)?$/;
  */
 export function objectsOf(document: Json): Json[] {
   if (Array.isArray(document)) return document;
-  if (!isJsonObject(document)) throw new Error('it holds no OCPI object');
+  if (!isJsonObject(document)) throw new Error('it has no OCPI object');
   if (Array.isArray(document.items)) return document.items;
   if (!('status_code' in document) && !('data' in document)) return [document];
   const { status_code: status = 1000, status_message: message, data } = document;
@@ -70,7 +70,7 @@ function stationOf(
 ): Station | undefined {
   const report = reporter(at, problems);
   if (!isJsonObject(location)) {
-    report('is no object', { kind: 'left-out' });
+    report('is not an object', { kind: 'left-out' });
     return undefined;
   }
   const [country, party, id] = ['country_code', 'party_id', 'id'].map((member) => textOf(location[member]));
@@ -80,7 +80,7 @@ function stationOf(
   }
   const owner = `${country}*${party}`;
   if (location.publish === false) {
-    report('is left out: it is not to be shown to the public', {
+    report('is left out: it must not be shown to the public', {
       column: 'publish',
       value: 'false',
       kind: 'note',
@@ -145,7 +145,7 @@ function createTariffs(tariffs: JsonItems, problems: Problem[]): FindTariff {
     const id = textOf(given);
     const key = [`${owner} ${id}`, ` ${id}`].find((one) => named.has(one));
     if (key !== undefined) return named.get(key);
-    report('names a tariff that is not known: its price is missing', {
+    report('names an unknown tariff: its price is missing', {
       column: 'evses.connectors.tariff_ids',
       value: id,
     });

@@ -32,7 +32,10 @@ function weekOf(hours: Json | undefined, report: Report): string | undefined {
     const span = [period_begin, period_end].map((time) => textOf(time) ?? '').join('-');
     const day = typeof weekday === 'number' ? spans[weekday - 1] : undefined;
     if (day === undefined || !/^\d\d:\d\d-\d\d:\d\d$/.test(span))
-      report('is no regular hour', { column: 'opening_times.regular_hours', value: JSON.stringify(hour) });
+      report('is not a regular opening time', {
+        column: 'opening_times.regular_hours',
+        value: JSON.stringify(hour),
+      });
     else day.push(span);
   }
   const texts = spans.map((day) => day.sort().join(','));

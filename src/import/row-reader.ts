@@ -108,8 +108,8 @@ function meaningOf(text: string, field: Field, decimalComma: boolean): Scalar | 
 }
 
 function whyNot({ name, values, unit, as, format }: Field, decimalComma: boolean): string {
-  if (values) return `is none of the values of ${name}`;
-  if (unit !== undefined) return 'is no power';
-  if (as === 'number') return `is no number${decimalComma ? ' with a decimal comma' : ''}`;
-  return `is no date as ${format ?? 'YYYY-MM-DD'}`;
+  if (values) return `is not a value of ${name}`;
+  if (unit !== undefined) return 'is not a power';
+  if (as === 'number') return `is not a number${decimalComma ? ' with a decimal comma' : ''}`;
+  return `is not a date such as ${format ?? 'YYYY-MM-DD'}`;
 }

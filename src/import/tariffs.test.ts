@@ -130,18 +130,26 @@ describe('an OCPI tariff', () => {
   it.each([
     ['no element', { ...simple, elements: [] }, 'has no price'],
     ['a currency that is none', { ...simple, currency: 'EURO' }, 'a currency of three letters'],
-    ['a price below zero', { ...simple, elements: [element([{ type: 'FLAT', price: -1 }])] }, 'is no price'],
+    [
+      'a price below zero',
+      { ...simple, elements: [element([{ type: 'FLAT', price: -1 }])] },
+      'is not a price',
+    ],
     [
       'a price without end',
       { ...simple, elements: [element([{ type: 'FLAT', price: '1e999' }])] },
-      'is no price',
+      'is not a price',
     ],
     [
       'no currency',
       { id: '1', elements: [element([{ type: 'FLAT', price: 0 }])] },
       'needs an id, and a currency',
     ],
-    ['an unknown dimension', { ...simple, elements: [element([{ type: 'LOVE', price: 1 }])] }, 'is no price'],
+    [
+      'an unknown dimension',
+      { ...simple, elements: [element([{ type: 'LOVE', price: 1 }])] },
+      'is not a price',
+    ],
   ])('with %s is reported, and not free', (_, tariff, why) => {
     const { offer, problems } = offerOf(tariff);
     expect(offer).toBeUndefined();

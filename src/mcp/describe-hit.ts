@@ -6,10 +6,10 @@ import type { Question } from './question.ts';
 
 export const Prices = Type.Array(
   Type.Object({
-    value: Type.Number({ description: 'Where it varies, the highest.' }),
-    minValue: Type.Optional(Type.Number({ description: 'The lowest, where it varies.' })),
+    value: Type.Number({ description: 'The highest, if it varies.' }),
+    minValue: Type.Optional(Type.Number({ description: 'The lowest, if it varies.' })),
     currency: Type.String(),
-    unit: Type.Optional(Type.String({ description: 'What it is the price of, e.g. kWh or session.' })),
+    unit: Type.Optional(Type.String({ description: 'What the price is for, e.g. kWh or session.' })),
   }),
 );
 export const Fields = Type.Array(

@@ -13,7 +13,7 @@ const { text, type, network } = questionMembers;
 const Input = Type.Object({ text, type, network }, { additionalProperties: false });
 
 const Output = Type.Object({
-  sampled: Type.Integer({ description: 'How many resources were looked at.' }),
+  sampled: Type.Integer({ description: 'How many resources were read.' }),
   total: Type.Optional(Type.Integer({ description: 'How many there are; above 1000 a lower bound.' })),
   types: Type.Array(
     Type.Object({

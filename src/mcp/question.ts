@@ -42,17 +42,20 @@ const PriceBounds = Type.Object(
     unit: Type.Optional(
       Type.String({
         maxLength: 40,
-        description: 'As hits have it. Default: kWh, or what a hit names first.',
+        description: 'As in a hit. Default: kWh, or what a hit names first.',
       }),
     ),
   },
   {
     ...closed,
-    description: 'Only what has such a price at the time asked for. It may never cost more than max.',
+    description: 'Only resources that have such a price at the given time. It may never cost more than max.',
   },
 );
 
-export const At = Type.String({ format: 'date-time', description: 'The time asked for. Default: now.' });
+export const At = Type.String({
+  format: 'date-time',
+  description: 'The time of the question. Default: now.',
+});
 
 export function readTime({ at }: { at?: string }, { now }: McpContext): Date {
   return (at === undefined ? undefined : parseInstant(at)) ?? now();
@@ -63,10 +66,10 @@ export const questionMembers = {
   text: Type.Optional(Type.String({ maxLength: 500, description: 'Words in names and descriptions.' })),
   near: Type.Optional(Near),
   type: Type.Optional(Type.String({ maxLength: 200, description: 'Only this @type; see describe_network.' })),
-  filters: Type.Optional(Type.Array(Filter, { maxItems: 10, description: 'All of them must hold.' })),
+  filters: Type.Optional(Type.Array(Filter, { maxItems: 10, description: 'All of them must match.' })),
   price: Type.Optional(PriceBounds),
   available: Type.Optional(
-    Type.Boolean({ description: 'true: only what an offer applies to at that time.' }),
+    Type.Boolean({ description: 'true: only resources with an offer that applies at that time.' }),
   ),
   at: Type.Optional(At),
   network: Type.Optional(Type.String({ maxLength: 300, description: 'Only this network, by its id.' })),

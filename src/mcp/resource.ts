@@ -8,7 +8,7 @@ import { gather } from './hits.ts';
 import { At, idPart, joinParts, readTime } from './question.ts';
 import { defineTool, ToolError } from './tool.ts';
 
-const Id = Type.String({ minLength: 1, maxLength: 600, description: 'As a hit of search_network has it.' });
+const Id = Type.String({ minLength: 1, maxLength: 600, description: 'As in a hit of search_network.' });
 
 const Input = Type.Object(
   {
@@ -29,7 +29,7 @@ const OfferAnswer = Type.Object({
   id: Type.String(),
   name: Type.Optional(Type.String()),
   description: Type.Optional(Type.String()),
-  applies: Type.Boolean({ description: 'At the time asked for.' }),
+  applies: Type.Boolean({ description: 'At the given time.' }),
   prices: Prices,
   fields: Fields,
 });
@@ -43,7 +43,7 @@ const ProofAnswer = Type.Object({
   version: Type.Optional(Type.Integer()),
   files: Type.Array(
     Type.Object({ document: Type.String(), url: Type.String(), digest: Type.Optional(Type.String()) }),
-    { description: 'Anybody can fetch and verify them: examples/python/signpost.py does.' },
+    { description: 'Anyone can fetch and verify them: examples/python/signpost.py does.' },
   ),
   differences: Type.Array(Type.String()),
   otherOffers: Type.Array(Type.String()),

@@ -15,7 +15,7 @@ const Input = Type.Object(
     sort: Type.Optional(Type.Unsafe<Order>({ type: 'string', enum: orders, default: 'relevance' })),
     limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 25, default: 10 })),
     offset: Type.Optional(
-      Type.Integer({ minimum: 0, maximum: maxGathered, description: 'nextOffset of the answer before.' }),
+      Type.Integer({ minimum: 0, maximum: maxGathered, description: 'nextOffset of the previous answer.' }),
     ),
     prove: Type.Optional(
       Type.Boolean({
@@ -28,19 +28,19 @@ const Input = Type.Object(
 
 const Output = Type.Object({
   hits: Type.Array(Described),
-  matching: Type.Integer({ description: 'How many hits match, of those looked at.' }),
-  lookedAt: Type.Integer({ description: `How many resources were looked at, ${maxGathered} at most.` }),
+  matching: Type.Integer({ description: 'How many of the resources that were read match.' }),
+  lookedAt: Type.Integer({ description: `How many resources were read, ${maxGathered} at most.` }),
   total: Type.Optional(
     Type.Integer({ description: 'How many match text, place and filters; above 1000 a lower bound.' }),
   ),
   nextOffset: Type.Optional(Type.Integer({ description: 'Call again with this offset for the next hits.' })),
-  advice: Type.Optional(Type.String({ description: 'How to go on.' })),
+  advice: Type.Optional(Type.String({ description: 'What to do next.' })),
 });
 
 export const searchTool = defineTool({
   name: 'search_network',
   title: 'Search the network',
-  description: `Finds what providers of an open network offer: chargers, goods of shops, services. Use it when somebody asks where to charge, buy or book something.
+  description: `Finds what providers of an open network offer: chargers, goods of shops, services. Use it when the user asks where to charge, buy or book something.
 Combine any of text, near, type, filters, price and available. Cheapest: sort by price, with available true; prices of the most frequent currency and unit are compared, hits without one come last. Nearest: give near, and sort by distance. For numbers such as power use filters, whose fields describe_network lists, not text.
 Example: {"near":{"latitude":12.978,"longitude":77.57,"radiusMeters":2000},"filters":[{"field":"resourceAttributes.attributes.ratedPower.value","operator":">=","value":50}],"available":true,"sort":"price"}
 Set prove when the person will rely on the answer. If nothing is found, call why_not_found with the same arguments. ${dataNotice}`,
@@ -80,9 +80,7 @@ function advise(
   const advice = [
     ...(nextOffset === undefined ? [] : [`Call again with offset ${nextOffset} for more.`]),
     ...(isCut
-      ? [
-          `The service has ${total} or more, of which ${lookedAt} were looked at: narrow the question to see all.`,
-        ]
+      ? [`The service has ${total} or more, of which ${lookedAt} were read: narrow the question to see all.`]
       : []),
   ];
   return advice.length > 0 ? advice.join(' ') : undefined;

@@ -21,9 +21,9 @@ const Input = Type.Object(
 
 const Output = Type.Object({
   found: Type.Integer({
-    description: 'Hits of the question as it is; of a node, catalogs that can be found.',
+    description: 'Hits of the question as given; for a node, catalogs that can be found.',
   }),
-  reasons: Type.Array(Type.String(), { description: 'The most telling first.' }),
+  reasons: Type.Array(Type.String(), { description: 'The most informative first.' }),
 });
 type Output = Static<typeof Output>;
 
@@ -32,7 +32,7 @@ const maxReasons = 20;
 export const whyTool = defineTool({
   name: 'why_not_found',
   title: 'Why was it not found?',
-  description: `Says why a search found nothing, or not what was expected. Give the arguments of the search: it asks again without each part, so that you see what to relax. To see which part excludes one resource, add a filter on its id. With node, and catalogId, it examines what that provider publishes, and says what its operator has to mend. ${dataNotice}`,
+  description: `Says why a search found nothing, or not what was expected. Give the arguments of the search: it asks again without each part, so that you see what to relax. To see which part excludes one resource, add a filter on its id. With node, and catalogId, it examines what that provider publishes, and says what its operator has to fix. ${dataNotice}`,
   input: Input,
   output: Output,
   async call(input, context, signal) {

@@ -7,7 +7,7 @@ export const Acknowledgement = titled('Acknowledgement', {
     status: oneOfTexts(['ACK', 'NACK']),
     messageId: Type.Optional(
       Type.String({
-        description: "The request's, where it could be read; a new one in answers to GET and DELETE.",
+        description: "The request's, if it could be read; a new one in answers to GET and DELETE.",
       }),
     ),
     error: Type.Optional(ErrorReport),

@@ -93,7 +93,7 @@ export const actions = {
   onPull: {
     ...endpoints.onPull,
     ...callback,
-    summary: 'The catalogs that a pull asked for, inline or as a download.',
+    summary: 'The catalogs of a pull, inline or as a download.',
     body: OnPullCallback,
     check: checkOnPullMessage,
   },
@@ -121,7 +121,7 @@ export const actions = {
   },
   crawlLog: {
     ...endpoints.crawlLog,
-    summary: "Read what the crawler did not take of the caller's own files, why, and what to do about it.",
+    summary: "Read which of the caller's own files the crawler did not accept, why, and what to do about it.",
     query: CrawlLogQuery,
     answer: CrawlLogAnswer,
     remembered: false,

@@ -30,7 +30,7 @@ const widestIndent = 4;
 function* variantsOf(body: string): Generator<[string, string | undefined]> {
   yield [body, undefined];
   yield [body.replace(/\r?\n$/, ''), 'a line end was added at its end'];
-  yield [`${body}\n`, 'the line end at its end was taken away'];
+  yield [`${body}\n`, 'the line end at its end was removed'];
   yield [body.trim(), 'white space was added around it'];
   yield [body.replace(/^\uFEFF/, ''), 'a byte order mark was added'];
   yield [body.replaceAll('\r\n', '\n'), 'its line ends became CRLF'];

@@ -45,12 +45,12 @@ const ProviderAttributes = Type.Unsafe<Partial<TypedAttributes>>(
 
 const dayOrInstant = Type.String({
   format: 'date-or-date-time',
-  description: 'A whole UTC day or a date-time; the bound is inclusive, and open where it is missing.',
+  description: 'A whole UTC day or a date-time; the bound is inclusive, and open if it is missing.',
   examples: ['2026-01-31', '2026-01-31T12:00:00Z'],
 });
 const timeOfDay = Type.String({
   format: 'time-of-day',
-  description: 'Daily window, UTC unless an offset stands there; may cross midnight.',
+  description: 'Daily window, in UTC unless it has an offset; may cross midnight.',
   examples: ['22:00:00Z'],
 });
 
@@ -95,7 +95,7 @@ export type Location = Static<typeof Location>;
 const providerMembers = {
   availableAt: Type.Optional(
     Type.Array(Location, {
-      description: 'Where the provider is; resources inherit it, having no location of their own.',
+      description: 'Where the provider is; resources without a location inherit it.',
     }),
   ),
   providerAttributes: Type.Optional(ProviderAttributes),
@@ -130,7 +130,7 @@ const Consideration = titled('Consideration', { id: Id, considerationAttributes:
 const AddOn = Type.Unsafe<Record<string, unknown>>(
   Type.Object(
     {},
-    { title: 'AddOn', description: 'Any object; its attributes are checked where they are typed.' },
+    { title: 'AddOn', description: 'Any object; its attributes are checked if they are typed.' },
   ),
 );
 

@@ -21,7 +21,7 @@ export const CrawlLogEntry = titled('CrawlLogEntry', {
   nodeId: NodeId,
   indexUrl: Type.Optional(Type.String()),
   catalogId: Type.Optional(Type.String()),
-  url: Type.Optional(Type.String({ description: 'What was asked for.' })),
+  url: Type.Optional(Type.String({ description: 'The requested URL.' })),
   code: Type.String({ description: 'The reason, for a program.', examples: ['digest-mismatch'] }),
   message: Type.String({ description: 'The reason, for a person.' }),
   hint: Type.String({ description: 'What to do about it.' }),

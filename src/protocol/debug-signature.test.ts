@@ -71,7 +71,7 @@ describe('the one thing that differs', () => {
   it('is the signature, where one byte of the body is another one and nobody can know which', () => {
     const found = debug({ body: body.replace('discover', 'discoveR') });
     expect([found.verdict, failed(found)]).toEqual(['differs', ['signature']]);
-    expect(found.differs).toContain('does not hold for this signing string');
+    expect(found.differs).toContain('is not valid for this signing string');
   });
 
   it('is the digest, where one byte of the body is another one and a Digest header tells what was signed', () => {
@@ -125,7 +125,7 @@ describe('the cost of a diagnosis', () => {
   it('is bounded: variants of the body are tried with the claimed key alone', () => {
     const header = sign(body, {}, byOther);
     expect(debug({ header, body: rewritten }, { ...keys, others: [otherKey] }).differs).toContain(
-      'does not hold for this signing string',
+      'is not valid for this signing string',
     );
   });
 
@@ -134,7 +134,7 @@ describe('the cost of a diagnosis', () => {
     const strangers = Array.from({ length: 20 }, () => ({ name: 'a stranger', publicKey }));
     const differs = (others: KnownKeys['others']) => debug({ header }, { ...keys, others }).differs;
     expect(differs([...strangers.slice(1), otherKey])).toContain('the key key-2');
-    expect(differs([...strangers, otherKey])).toContain('does not hold for this signing string');
+    expect(differs([...strangers, otherKey])).toContain('is not valid for this signing string');
   });
 
   it.each([

@@ -82,7 +82,7 @@ export function debugSignature(question: SignatureQuestion, keys: KnownKeys): Si
   const found = findSigned(claim, { body: question.body, digest: got }, key, keys.others);
   const expected = found?.digest ?? (declared && (findBodyDigest(declared) ?? declared));
   const steps: DebugStep[] = [
-    { step: 'header', ok: true, detail: 'It has the form that the specification asks for.' },
+    { step: 'header', ok: true, detail: 'It has the form that the specification requires.' },
     { step: 'algorithm', ok: true, got: 'ed25519', detail: 'Ed25519, in keyId and algorithm.' },
     windowStep(header, question),
     digestStep(got, expected, found?.change),
@@ -186,7 +186,7 @@ function keyStep({ subscriberId, recordId }: SignatureHeader, lookup: KnownKeys[
     unusable: `The key ${name} cannot be used: ${'reason' in lookup ? lookup.reason : ''}.`,
     'unknown-key': `The registry has no key ${recordId} of ${subscriberId}.`,
     'unknown-subscriber': `The registry does not know ${subscriberId}.`,
-    unavailable: `The registry cannot be asked: ${'reason' in lookup ? lookup.reason : ''}`,
+    unavailable: `The registry cannot be queried: ${'reason' in lookup ? lookup.reason : ''}`,
   };
   return { step: 'key', ok: lookup.kind === 'key', got: name, detail: details[lookup.kind] };
 }
@@ -205,11 +205,11 @@ function signatureStep({ header, chain }: Claim, found: Signed | undefined, hasK
         ? 'It was made over three lines, without the request-signature that "headers" names.'
         : 'It was made over four lines, but "headers" does not name request-signature.',
     );
-  if (found?.change !== undefined) return fails('It holds for another body.');
-  if (found) return { step: 'signature', ok: true, detail: 'Ed25519 over the signing string holds.' };
+  if (found?.change !== undefined) return fails('It is valid for another body.');
+  if (found) return { step: 'signature', ok: true, detail: 'The Ed25519 signature is valid.' };
   if (!hasKey) return fails('Without the key it cannot be verified.');
   return fails(
-    'It does not hold for this signing string and this key: the body, created, expires or the signature itself were changed, or another key was used.',
+    'It is not valid for this signing string and this key: the body, created, expires or the signature itself were changed, or another key was used.',
   );
 }
 
@@ -217,7 +217,7 @@ function hintsOf(steps: readonly DebugStep[], { header }: Claim, found: Signed |
   const fails = (step: DebugStep['step']) => steps.some((each) => each.step === step && !each.ok);
   const hints = [
     found?.change !== undefined &&
-      'Sign the bytes that are sent, and verify the bytes as they came: never parse and write the body in between.',
+      'Sign the bytes that are sent, and verify the bytes that were received: never parse and write the body in between.',
     found?.signer !== undefined && 'Put the id of that key into keyId, or sign with the registered one.',
     fails('key') &&
       'Register the public key under this record id, or correct keyId: subscriberId|recordId|ed25519.',

@@ -26,7 +26,7 @@ export type SpatialQuantifier = (typeof spatialQuantifiers)[number];
 
 const operation = oneOfTextsAnyCase(spatialOperators, {
   description:
-    'In any case. The field is called op or operation; predicate(stored geometry, query geometry).',
+    'In upper or lower case. The field is called op or operation; predicate(stored geometry, query geometry).',
   examples: ['S_DWITHIN'],
 });
 
@@ -82,7 +82,7 @@ export const DiscoverMessage = closedTitled('DiscoverMessage', {
       maximum: 1000,
       description:
         'Counts resources. With limit or offset, on_discover says in message.pagination which page it is. Without both it has no ' +
-        'pagination, and up to 1,000 resources. Either ends, between two resources, before it has 8 MiB.',
+        'pagination, and up to 1,000 resources. Both end, between two resources, before 8 MiB.',
     }),
   ),
   offset: Type.Optional(Offset),
@@ -96,7 +96,7 @@ const RankedResource = Type.Object({
   resourceId: Type.String(),
   rank: Type.Optional(Type.Number({ description: 'Of a text search: higher is better.' })),
   distanceMeters: Type.Optional(
-    Type.Number({ description: 'To the geometry that matched, where S_DWITHIN was used.' }),
+    Type.Number({ description: 'To the geometry that matched, if S_DWITHIN was used.' }),
   ),
 });
 export type RankedResource = Static<typeof RankedResource>;
@@ -107,7 +107,7 @@ export const OnDiscoverMessage = Type.Object(
     pagination: Type.Optional(Pagination),
     ranking: Type.Optional(
       Type.Array(RankedResource, {
-        description: 'All resources of the page in order, which is lost across catalogs.',
+        description: 'All resources of the page in order: message.catalogs groups them by catalog.',
       }),
     ),
   },

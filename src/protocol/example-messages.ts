@@ -164,7 +164,7 @@ export const actionExamples = {
   },
   onPublish: {
     bodies: {
-      accepted: callback(endpoints.onPublish, 'The catalog was taken as it is', accepted, provider),
+      accepted: callback(endpoints.onPublish, 'The catalog was accepted unchanged', accepted, provider),
       partial: callback(endpoints.onPublish, 'A resource was left out', partial, provider),
     },
     answer: acknowledged,

@@ -56,7 +56,7 @@ function refuseWeakPoint(raw: Buffer): void {
   const y = Buffer.from(raw);
   y.writeUInt8(y.readUInt8(keyBytes - 1) & 0x7f, keyBytes - 1); // the highest bit is the sign of x
   if (smallOrderPoints.some((point) => point.equals(y)))
-    throw noKey('a point of small order: anybody could sign for it');
+    throw noKey('a point of small order: anyone could sign for it');
   if (y.reverse().compare(fieldPrime) >= 0)
     throw noKey('not encoded as Ed25519 asks: its y coordinate is not below 2^255 - 19');
 }

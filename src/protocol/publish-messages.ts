@@ -73,7 +73,7 @@ export const PushRequest = envelope('PushRequest', Context, PublishMessage);
 export const PublishWarning = titled('PublishWarning', {
   message: Type.String({ description: 'For a person.' }),
   details: Type.Optional(
-    Type.Object({ path: Type.Optional(Type.String({ description: 'JSONPath to the culprit.' })) }),
+    Type.Object({ path: Type.Optional(Type.String({ description: 'JSONPath to the wrong value.' })) }),
   ),
 });
 export type PublishWarning = Static<typeof PublishWarning>;
@@ -91,7 +91,7 @@ export const PublishResult = titled('PublishResult', {
   errors: Type.Optional(Type.Array(ErrorReport, { description: 'Present when REJECTED or PARTIAL.' })),
   warnings: Type.Optional(
     Type.Array(PublishWarning, {
-      description: 'What is no error, but probably a mistake.',
+      description: 'Not errors, but probably mistakes.',
     }),
   ),
 });
@@ -123,7 +123,7 @@ export function* findDisagreements(message: PublishMessage): Generator<ProtocolE
     const catalog = catalogs.get(directive.catalogId);
     if (!catalog) yield broken([...at, 'catalogId'], 'names no catalog of this request');
     else if (directed.has(catalog.id))
-      yield broken([...at, 'catalogId'], 'names a catalog that has a directive already');
+      yield broken([...at, 'catalogId'], 'names a catalog that already has a directive');
     else yield* findWrongDirectives(directive, catalog, at);
     directed.add(directive.catalogId);
   }

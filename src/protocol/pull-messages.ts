@@ -24,8 +24,8 @@ export const PullMessage = closedTitled('PullMessage', {
       description: 'INCREMENTAL is defined but disabled.',
     }),
   ),
-  fromDate: Type.Optional(Type.Unknown({ description: 'For INCREMENTAL; ignored, whatever it holds.' })),
-  toDate: Type.Optional(Type.Unknown({ description: 'For INCREMENTAL; ignored, whatever it holds.' })),
+  fromDate: Type.Optional(Type.Unknown({ description: 'For INCREMENTAL; always ignored.' })),
+  toDate: Type.Optional(Type.Unknown({ description: 'For INCREMENTAL; always ignored.' })),
   limit: Type.Optional(Limit),
   offset: Type.Optional(Offset),
 });
@@ -80,5 +80,5 @@ export function checkOnPullMessage({ status, catalogs, downloadManifest, error }
 }
 
 function misplaced(member: string, beside: string): ProtocolError {
-  return faultAt('SCH_SCHEMA_VALIDATION_FAILED', ['message', member], `must not stand beside ${beside}`);
+  return faultAt('SCH_SCHEMA_VALIDATION_FAILED', ['message', member], `cannot be combined with ${beside}`);
 }

@@ -43,7 +43,7 @@ export function parseManifest(document: unknown): ManifestOutline {
     if (url === undefined && inline === undefined)
       throw faultAt('SCH_REQUIRED_FIELD_MISSING', ['files', index, 'url'], 'is missing');
     if (url !== undefined && inline !== undefined)
-      throw faultAt('SCH_FIELD_NOT_ALLOWED', ['files', index, 'url'], 'is not allowed beside an inline file');
+      throw faultAt('SCH_FIELD_NOT_ALLOWED', ['files', index, 'url'], 'is not allowed with an inline file');
   }
   return manifest;
 }
@@ -68,7 +68,7 @@ export function parseSubscriberRecords(document: unknown): HostedRecord[] {
   const listed = isJsonObject(document) && Array.isArray(document.records) ? document.records : [document];
   const records = listed.map(findParticipantRecord).filter((record) => record !== undefined);
   if (records.length === 0)
-    throw faultAt('SCH_REQUIRED_FIELD_MISSING', ['records'], 'holds no subscriber record');
+    throw faultAt('SCH_REQUIRED_FIELD_MISSING', ['records'], 'has no subscriber record');
   return records.map(({ recordId, subscriberId, url, type, catalogIndexUrls }) => {
     return { recordId, subscriberId, url, type, catalogIndexUrls };
   });

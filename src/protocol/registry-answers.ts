@@ -47,7 +47,7 @@ export const RegistryRecord = Type.Object(
     network_memberships: Type.Array(Type.String(), { description: 'Networks, as namespace_id/registry_id.' }),
     state: RecordState,
     version: Type.String({ description: 'Name of this version: its number.' }),
-    version_count: Type.Integer({ minimum: 1, description: 'How many versions there were by then.' }),
+    version_count: Type.Integer({ minimum: 1, description: 'Number of versions at that time.' }),
     ttl: Type.Integer({ minimum: 0, description: 'Seconds for which a reader may keep the record.' }),
     created_at: Type.String({ format: 'date-time' }),
     updated_at: Type.String({ format: 'date-time' }),

@@ -57,7 +57,7 @@ export function requireKey(lookup: KeyLookup): Extract<KeyLookup, { kind: 'key' 
 /** Undefined for the record of another participant. An answer without a record counts as an unavailable registry. */
 export function parseLookupAnswer(answer: unknown, identity: string): ParticipantRecord | undefined {
   const record = findLookedUp(answer);
-  if (!record) throw unreadable('the lookup answer holds no record');
+  if (!record) throw unreadable('the lookup answer has no record');
   return isUnder(identity, record) ? record : undefined;
 }
 
@@ -84,7 +84,7 @@ export interface QueryPage {
 export function parseQueryAnswer(answer: unknown): QueryPage {
   const data = member(answer, 'data');
   const listed = Array.isArray(data) ? data : member(data, 'records');
-  if (!Array.isArray(listed)) throw unreadable('the query answer holds no list of records');
+  if (!Array.isArray(listed)) throw unreadable('the query answer has no list of records');
   const state = member(data, 'registry_state') ?? member(data, 'state');
   const page: QueryPage = { records: [], summaries: [], unreadable: 0, pages: pagesOf(data) };
   for (const value of listed) {

@@ -85,7 +85,7 @@ export function checkSignatureForm(
 ): void {
   const fault =
     kind === 'request'
-      ? chained && 'A request is signed over "(created) (expires) digest" and answers no other.'
+      ? chained && 'A request is signed over "(created) (expires) digest" and is not an answer.'
       : !chained &&
         requireCallbackChain &&
         'A callback must sign the signature of the request that it answers.';

@@ -78,6 +78,6 @@ export const ErrorReport = titled('Error', {
   }),
   message: Type.String({ description: 'For a person.' }),
   details: Type.Optional(
-    Type.Object({ path: Type.Optional(Type.String({ description: 'JSONPath to the culprit.' })) }),
+    Type.Object({ path: Type.Optional(Type.String({ description: 'JSONPath to the wrong value.' })) }),
   ),
 });

@@ -123,7 +123,7 @@ function objectSignature(signature: Json | undefined): DocumentSignature {
 function proofSignature(proof: Json): DocumentSignature {
   const { verification_method: keyId, jws: text } = isJsonObject(proof) ? proof : {};
   if (!isName(keyId) || typeof text !== 'string')
-    throw malformed('is no proof with verification_method and jws');
+    throw malformed('is not a proof with verification_method and jws');
   const jws = parseJws(text);
   if (jws.kid !== undefined) throw malformed('names its key a second time in the JWS of the proof');
   return { keyId, holds: (bytes, publicKey) => jwsHolds(jws, bytes, publicKey) };

@@ -58,11 +58,11 @@ export const TriggerRequest = closed(
     context: Type.Optional(
       Type.Object(
         { action: Type.Optional(oneOfTexts(['catalog/publish'], { 'x-error-code': 'CTX_ACTION_MISMATCH' })) },
-        { description: 'May be a whole context; only its action is looked at.' },
+        { description: 'May be a whole context; only its action is used.' },
       ),
     ),
     message: Type.Optional(TriggerMessage),
-    retire: Type.Optional(Type.Array(Id, { description: 'Catalogs that are no longer offered, for ever.' })),
+    retire: Type.Optional(Type.Array(Id, { description: 'Catalogs to retire permanently.' })),
     pause: Type.Optional(Type.Array(Id, { description: 'Catalogs that are not transactable for now.' })),
     resume: Type.Optional(Type.Array(Id, { description: 'Paused catalogs that are transactable again.' })),
     forceBaseline: Type.Optional(Type.Boolean({ description: 'Write a baseline instead of a change file.' })),
@@ -82,9 +82,7 @@ export const TriggerResult = titled('TriggerResult', {
   catalogId: Type.String(),
   status: oneOfTexts(['ACCEPTED', 'REJECTED']),
   version: Type.Optional(Type.Integer({ description: 'Content version that is published now.' })),
-  unchanged: Type.Optional(
-    Type.Boolean({ description: 'True where it was so already, and nothing was written.' }),
-  ),
+  unchanged: Type.Optional(Type.Boolean({ description: 'True if nothing changed, so nothing was written.' })),
   errors: Type.Optional(Type.Array(ErrorReport)),
 });
 export type TriggerResult = Static<typeof TriggerResult>;

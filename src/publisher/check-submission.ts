@@ -28,16 +28,16 @@ export function findRefusal(
   }
   if (entry !== undefined && entry.catalogType !== catalogType) {
     const where = directiveAt ? [...directiveAt, 'catalogType'] : at;
-    const problem = `makes a ${catalogType} of a ${entry.catalogType} catalog, but a catalog never changes its type`;
+    const problem = `changes a ${entry.catalogType} catalog to ${catalogType}, but a catalog never changes its type`;
     return refusalAt(where, problem);
   }
   const { bppId, offers = [] } = catalog;
   const identity = identityOf(nodeId, registryName);
   if (bppId !== undefined && !namesIdentity(bppId, identity, undefined, registryName)) {
-    return refusalAt([...at, 'bppId'], `names somebody else than ${nodeId}`, 'AUT_UNAUTHORIZED_ACTION');
+    return refusalAt([...at, 'bppId'], `does not name ${nodeId}`, 'AUT_UNAUTHORIZED_ACTION');
   }
   if (catalogType === 'MASTER' && offers.length > 0) {
-    return refusalAt([...at, 'offers'], 'cannot stand in a MASTER catalog');
+    return refusalAt([...at, 'offers'], 'is not allowed in a MASTER catalog');
   }
   return undefined;
 }
@@ -57,7 +57,7 @@ export function findContentFaults(
 ): ErrorBody[] {
   const { catalog, at } = submission;
   if (next.resources.size + next.offers.size === 0) {
-    return [refusalAt(at, 'would hold neither a resource nor an offer')];
+    return [refusalAt(at, 'would have neither a resource nor an offer')];
   }
   const faults = createFaultList();
   faults.refuse(checkProvider(catalog.provider, checker, { at: [...at, 'provider'] }));
@@ -111,7 +111,7 @@ function findDirectiveFaults({ extensions }: TriggerSubmission, { directives }: 
       ...(repeatedAt ? [refusalAt(repeatedAt, 'is a second directive for the same resource')] : []),
       ...(holder === undefined || holder === id
         ? []
-        : [refusalAt([...at, 'variant'], `is held by the resource ${holder} of this catalog`)]),
+        : [refusalAt([...at, 'variant'], `is used by the resource ${holder} of this catalog`)]),
     ];
   });
 }

@@ -99,7 +99,7 @@ describe('an index that somebody else has written into', () => {
     const index = JSON.parse((await servedFiles(tree)).get('index/catalogs.index.json')?.toString() ?? '');
     index.catalogs[0].isActive = false;
     await writeFile(path, JSON.stringify(index));
-    await expect(publish(tree, coffee(4))).rejects.toThrow('not as we signed it');
+    await expect(publish(tree, coffee(4))).rejects.toThrow('changed after it was signed');
   });
 
   it.each(['{', '{}', '{"nodeId":"example.org","next_update":"2026-11-16T12:00:00Z","catalogs":[]}'])(

@@ -42,7 +42,7 @@ describe('the hints of a publisher that runs', () => {
   });
 
   const later = () =>
-    `The discovery service at ${url} was told to look just before; it is told again in 2 s.`;
+    `The discovery service at ${url} was notified a moment ago; it will be notified again in 2 s.`;
 
   it('are sent again when the service says, once for all that was published meanwhile', async () => {
     answer = { status: 429, headers: { 'retry-after': '2' } };
@@ -65,7 +65,7 @@ describe('the hints of a publisher that runs', () => {
       answer = refusal;
       const { warnings } = await hints.tell(changed);
       expect(warnings).toEqual([
-        `The discovery service at ${url} was not told to look sooner: it answers ${refusal.status}.`,
+        `The discovery service at ${url} was not notified: it answers ${refusal.status}.`,
       ]);
     }
     await watchFor(1_500);

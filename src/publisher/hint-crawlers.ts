@@ -42,7 +42,7 @@ export function createCrawlHints(options: HintOptions & { logger: Logger }) {
     if (outcome.kind !== 'too-soon' || outcome.waitMs === undefined) return problemWith(url, outcome);
     if (!waiting.has(url)) waiting.set(url, setTimeout(sendLate, outcome.waitMs, url).unref());
     const seconds = Math.ceil(outcome.waitMs / 1_000);
-    return `The discovery service at ${url} was told to look just before; it is told again in ${seconds} s.`;
+    return `The discovery service at ${url} was notified a moment ago; it will be notified again in ${seconds} s.`;
   }
 
   return {
@@ -75,7 +75,7 @@ type HintOutcome =
 
 function problemWith(url: string, outcome: HintOutcome): string | undefined {
   if (outcome.kind === 'taken') return undefined;
-  return `The discovery service at ${url} was not told to look sooner: ${outcome.reason}`;
+  return `The discovery service at ${url} was not notified: ${outcome.reason}`;
 }
 
 async function sendHint(url: string, { nodeId, client }: HintOptions): Promise<HintOutcome> {

@@ -27,7 +27,7 @@ describe('an index that is gone', () => {
     await renewManifest(tree, { url });
     await rm(join(tree.root, 'index/drinks.index.json'));
     const before = await servedFiles(tree);
-    await expect(publish(tree, 'tea')).rejects.toThrow(/drinks\.index\.json is gone, although .* lists it/);
+    await expect(publish(tree, 'tea')).rejects.toThrow(/drinks\.index\.json is missing, but .* lists it/);
     await expect(publish(tree, 'coffee')).rejects.toThrow(DamagedIndex);
     expect(await servedFiles(tree)).toEqual(before);
   });
@@ -53,7 +53,7 @@ describe('an index that does not belong here', () => {
     await publish(other, 'milk');
     await copyFile(join(other.root, 'index/catalogs.index.json'), join(tree.root, 'index/milk.index.json'));
     await expect(publish(tree, 'coffee')).rejects.toThrow(
-      /milk\.index\.json is the index of other\.example\.org, and this is example\.org/,
+      /milk\.index\.json is the index of other\.example\.org, but this node is example\.org/,
     );
     await other.remove();
   });

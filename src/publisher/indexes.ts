@@ -40,7 +40,7 @@ function refuseLoss(tree: PublisherTree, listed: readonly string[], names: reado
   if (lost === undefined) return;
   const path = placeOf(tree, indexPath(lost));
   throw new DamagedIndex(
-    `${path} is gone, although the Subscriber record lists it. ${restoreIt} Who gives it up for ever removes .well-known as well.`,
+    `${path} is missing, but the Subscriber record lists it. ${restoreIt} To give it up permanently, remove .well-known as well.`,
   );
 }
 
@@ -82,7 +82,7 @@ async function readIndex(tree: PublisherTree, name: string): Promise<PublishedIn
   } catch (error) {
     if (error instanceof DamagedIndex) throw error;
     // This is a fault of the tree, not of the request.
-    const problem = 'is not as we signed it, or the key of that name is another one than before';
+    const problem = 'was changed after it was signed, or the key of that name has changed';
     throw new DamagedIndex(`${path} ${problem}. ${restoreIt}`, { cause: error });
   }
 }
@@ -91,7 +91,9 @@ function parseOwnIndex(tree: PublisherTree, path: string, bytes: Buffer): Omit<P
   const document = parseJson(bytes);
   const { nodeId, next_update: nextUpdate = longAgo, catalogs } = parseCatalogIndex(document);
   if (identityOf(nodeId, tree.registryName) !== identityOf(tree.nodeId, tree.registryName))
-    throw new DamagedIndex(`${path} is the index of ${nodeId}, and this is ${tree.nodeId}. ${eitherWay}`);
+    throw new DamagedIndex(
+      `${path} is the index of ${nodeId}, but this node is ${tree.nodeId}. ${eitherWay}`,
+    );
   if (isJsonObject(document)) verifyOwn(tree, document, path);
   const entries = catalogs.map((entry, position) => parseIndexEntry(entry, ['catalogs', position]));
   return {
@@ -103,7 +105,7 @@ function parseOwnIndex(tree: PublisherTree, path: string, bytes: Buffer): Omit<P
 
 /** An index without a next update is renewed at once. */
 const longAgo = new Date(0).toISOString();
-const eitherWay = 'Take it away, or set PUBLISHER_ID, or PUBLISHER_DIR, as it was.';
+const eitherWay = 'Remove it, or restore the former PUBLISHER_ID or PUBLISHER_DIR.';
 
 /** Refuses to sign an index that someone else has changed. Without the key of its signature, it cannot be checked. */
 function verifyOwn({ key, oldKeys, logger }: PublisherTree, document: JsonObject, path: string): void {

@@ -83,14 +83,14 @@ describe('an answer of the trigger', () => {
       /does not list \S+second/,
     ],
     [
-      'the registry holds another public key',
+      'the registry has a different public key',
       { kind: 'key', publicKey: createPublicKey(privateKeyFromSeed(generateSeed())), record: record(both) },
-      /holds another public key/,
+      /has a different public key/,
     ],
     ['the key is revoked', { kind: 'unusable', reason: 'the key is in state revoked' }, /in state revoked/],
     ['the key is not registered', { kind: 'unknown-key' }, /the registry does not know it/],
     ['the node is not registered', { kind: 'unknown-subscriber' }, /does not know bpp\.example/],
-    ['the registry cannot be asked', new RegistryUnavailable('down'), /could not be asked/],
+    ['the registry cannot be queried', new RegistryUnavailable('down'), /not known whether/],
   ])('has one when %s', async (_when, lookup, told) => {
     expect(await warningsFor(lookup)).toEqual([expect.stringMatching(told)]);
   });

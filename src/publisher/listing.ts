@@ -40,17 +40,17 @@ async function findListingProblems(published: Listed, registry: Pick<RegistryCli
       ];
     }
     if (found.kind === 'unknown-subscriber')
-      return [`The registry does not know ${subscriberId}: nobody can find or verify what is published.`];
+      return [`The registry does not know ${subscriberId}: published catalogs cannot be found or verified.`];
     const reason = found.reason ?? 'the registry does not know it';
-    return [`Nobody can verify what ${subscriberId} signs with ${recordId}: ${reason}.`];
+    return [`Signatures of ${subscriberId} with ${recordId} cannot be verified: ${reason}.`];
   } catch (error) {
     if (!(error instanceof RegistryUnavailable)) throw error;
-    return [`The registry could not be asked whether it lists ${indexUrls.join(', ')}.`];
+    return [`It is not known whether the registry lists ${indexUrls.join(', ')}: it does not answer.`];
   }
 }
 
 function otherKey({ subscriberId, recordId }: SigningKey): string {
-  return `The registry holds another public key as ${recordId} of ${subscriberId}: nobody can verify what is published.`;
+  return `The registry has a different public key for ${recordId} of ${subscriberId}: published catalogs cannot be verified.`;
 }
 
 /** The hosted Subscriber record lists the indexes too: crawlers find it by the manifest if the registered address is the publisher's. */

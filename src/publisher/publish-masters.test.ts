@@ -135,7 +135,7 @@ describe('a MASTER catalog', () => {
       message: { catalogs: [coffee()], publishDirectives: [directive('coffee', 'x1')] },
     });
     expect(warnings).toEqual([
-      expect.stringMatching(/^coffee extends master resources .*: x1\. Crawlers will wait/),
+      expect.stringMatching(/^coffee extends master resources .*: x1\. Crawlers will not serve/),
     ]);
   });
 

@@ -23,7 +23,7 @@ import { findMasterProblems, findNodeProblems, findUnaskedRemovals } from './war
  */
 export async function publishCatalogs(tree: PublisherTree, request: TriggerRequest, indexName?: string) {
   if (indexName !== undefined && !isIndexName(indexName))
-    throw new Error(`"${indexName}" is no name of an index.`);
+    throw new Error(`"${indexName}" is not a valid name of an index.`);
   const { message, retire = [], pause = [], resume = [], forceBaseline = false } = request;
   return editTree(tree, async (edit) => {
     const turn: Turn = { tree, edit, indexName, forceBaseline, warnings: [] };
@@ -60,18 +60,18 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
   if (refused) return reject(catalog.id, [refused]);
   if (found && turn.indexName !== undefined && found.indexName !== turn.indexName) {
     return reject(catalog.id, [
-      refusalAt([...at, 'id'], `is published already, in the index ${found.indexName}`),
+      refusalAt([...at, 'id'], `is already published, in the index ${found.indexName}`),
     ]);
   }
 
   const current = found && (await edit.read(found.entry));
   if (current && !current.content) {
     if (updateMode === 'MERGE') {
-      const problem = 'cannot be merged into what is published, which cannot be read back: publish it whole';
+      const problem = 'cannot be merged, because the published files cannot be read back: publish it whole';
       return reject(catalog.id, [refusalAt(at, problem)]);
     }
     turn.warnings.push(
-      `What was published of ${catalog.id} cannot be read back; a new baseline takes its place.`,
+      `The published files of ${catalog.id} cannot be read back; a new baseline replaces them.`,
     );
   }
   const plan = planPublish(submission, current, tree.profile);

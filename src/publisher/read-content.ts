@@ -33,7 +33,7 @@ export async function readDeclared<T>(
   const served = await readFile(placeOf(tree, path));
   const bytes = isGzipped(path) ? await unzip(served) : served;
   if (![served, bytes].some((candidate) => sha256Matches(digest, candidate)))
-    throw new Error(`${path} is not what the index declares`);
+    throw new Error(`${path} does not match the index`);
   return JSON.parse(bytes.toString('utf8'));
 }
 

@@ -27,7 +27,7 @@ describe('a renewal without anybody who watches', () => {
     expect(lines).toEqual([]);
     await publish({ tree, url }, { forceBaseline: true });
     await renewLater();
-    expect(lines).toMatchObject([{ key: 'key-1', msg: expect.stringContaining('it can go') }]);
+    expect(lines).toMatchObject([{ key: 'key-1', msg: expect.stringContaining('it can be revoked') }]);
   });
 });
 

@@ -29,7 +29,7 @@ export async function refresh({ tree, ...details }: Publisher): Promise<Refreshe
   for (const key of needless)
     tree.logger.info(
       { key, after: nextUpdate },
-      'nothing listed is signed with this key any more: it can go',
+      'no listed file is signed with this key any more: it can be revoked',
     );
   return { nextUpdate, formerKeys };
 }

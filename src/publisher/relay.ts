@@ -51,7 +51,7 @@ function addWaitingRoutes(server: FastifyInstance, awaited: Map<string, Awaited>
     const request = parseAwaitedRequest(body);
     const { messageId, digest, url } = request;
     if (awaited.size >= maxAwaited)
-      throw new ProtocolError('NET_OVERLOADED', 'Too many callbacks are waited for.');
+      throw new ProtocolError('NET_OVERLOADED', 'Too many commands are waiting for callbacks.');
     awaited.set(messageId, { request, callback: awaitCallback({ digest, service: { url } }) });
     setTimeout(() => awaited.delete(messageId), keepMs).unref();
     return reply.code(204).send();
@@ -62,7 +62,7 @@ function addWaitingRoutes(server: FastifyInstance, awaited: Map<string, Awaited>
     async ({ params, query: { seconds, acknowledgedBy } }) => {
       const known = awaited.get(params.messageId);
       if (!known)
-        throw new ProtocolError('CTX_INVALID_FIELD', 'Nobody said that it is waited for.', { status: 404 });
+        throw new ProtocolError('CTX_INVALID_FIELD', 'No command is waiting for it.', { status: 404 });
       return waitForCallback(known.callback, {
         seconds: Math.min(Number(seconds) || 0, maxWaitSeconds),
         acknowledgedBy,

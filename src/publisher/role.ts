@@ -63,7 +63,7 @@ export async function startPublisherRole(context: PublisherContext) {
   });
   addHomePage(trigger, {
     role: 'trigger',
-    about: `Where programs of this machine have ${nodeId} publish catalogs. Every request but for these pages needs the token.`,
+    about: `Here programs of this machine publish catalogs as ${nodeId}. Every request except for these pages needs the token.`,
     consoleUrl: ownConsoleUrl(config),
   });
   addFileRoutes(files, { root, now });

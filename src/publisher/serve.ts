@@ -37,7 +37,7 @@ export const manifestLink: HomeLink = {
 const fileOperation: PlainOperation = {
   summary: 'Fetch a published file: manifest, Subscriber record, catalog index, baseline or change file.',
   answers: {
-    206: 'The range that was asked for.',
+    206: 'The requested range.',
     304: 'Unchanged since the ETag in If-None-Match, or the date in If-Modified-Since.',
     404: 'There is no such file.',
     416: 'The range is not within the file.',

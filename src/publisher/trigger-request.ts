@@ -26,7 +26,7 @@ function checkMasters(masters: readonly MasterDependency[], at: Segments): void 
   const seen = new Set<string>();
   for (const [index, { catalogId, indexUrl }] of masters.entries()) {
     if (seen.has(catalogId))
-      throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', [...at, index, 'catalogId'], 'is named already');
+      throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', [...at, index, 'catalogId'], 'is already named');
     seen.add(catalogId);
     if (indexUrl === undefined || (URL.canParse(indexUrl) && /^https?:/i.test(indexUrl))) continue;
     throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', [...at, index, 'indexUrl'], 'must be an http or https URL');
@@ -47,7 +47,7 @@ function refuseSecondMention({ message, retire = [], pause = [], resume = [] }: 
   const seen = new Set<string>();
   for (const [id, at] of mentions) {
     if (seen.has(id)) {
-      throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', at, 'names a catalog that this request names already');
+      throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', at, 'names a catalog that this request already names');
     }
     seen.add(id);
   }

@@ -17,7 +17,7 @@ export function requireToken(server: FastifyInstance, token: string, settings: T
     if (given !== undefined && isSameSecret(given, token)) return;
     reply.header('www-authenticate', 'Bearer realm="trigger"');
     throw headers.authorization === undefined
-      ? new ProtocolError('AUT_SIGNATURE_MISSING', `The trigger asks for its token. ${adviceFor(settings)}`)
+      ? new ProtocolError('AUT_SIGNATURE_MISSING', `The trigger needs its token. ${adviceFor(settings)}`)
       : new ProtocolError('AUT_SIGNATURE_INVALID', `This is not the trigger's token. ${adviceFor(settings)}`);
   });
 }
@@ -42,7 +42,7 @@ export function tokenFile({ publisherDir }: Pick<Config, 'publisherDir'>): strin
 function adviceFor(settings: TokenSettings): string {
   const place =
     settings.PUBLISHER_TRIGGER_TOKEN === undefined
-      ? `stands in ${tokenFile(settings)}`
-      : 'is what PUBLISHER_TRIGGER_TOKEN says';
+      ? `is in ${tokenFile(settings)}`
+      : 'is the value of PUBLISHER_TRIGGER_TOKEN';
   return `It ${place}; send it as "Authorization: Bearer …".`;
 }

@@ -54,18 +54,18 @@ export function addTriggerRoute(server: FastifyInstance, options: TriggerOptions
 
 const TriggerQuery = Type.Object({
   index: Type.Optional(
-    Type.String({ description: `Name of the index that new catalogs come into (${defaultIndexName}).` }),
+    Type.String({ description: `Name of the index that new catalogs go into (${defaultIndexName}).` }),
   ),
   node: Type.Optional(
     Type.String({
-      description: 'Whose files are meant: refused where this is the publisher of another node.',
+      description: 'Node whose files are meant: refused if this is the publisher of another node.',
     }),
   ),
 });
 type TriggerQuery = Static<typeof TriggerQuery>;
 
 const tokenAdvice =
-  'It stands in /var/lib/signpost/publisher/trigger-token; send it as "Authorization: Bearer …".';
+  'It is in /var/lib/signpost/publisher/trigger-token; send it as "Authorization: Bearer …".';
 
 export const triggerOperation: PlainOperation = {
   id: 'publishFiles',
@@ -79,7 +79,7 @@ export const triggerOperation: PlainOperation = {
     parameters: { index: defaultIndexName, node: provider.bppId },
     bodies: {
       publish: { summary: 'Publish a catalog', value: { message: { catalogs: [catalog] } } },
-      retire: { summary: 'Retire a catalog, for ever', value: { retire: [catalog.id] } },
+      retire: { summary: 'Retire a catalog permanently', value: { retire: [catalog.id] } },
     },
     answer: { status: 'COMPLETED', results: [{ catalogId: catalog.id, status: 'ACCEPTED', version: 1 }] },
   },
@@ -95,34 +95,34 @@ export const triggerOperation: PlainOperation = {
     invalidJson('{"message":'),
     ['missing', 'A catalog has no id', 'message.catalogs.0.id'],
     ['action', 'Another action', 'context', { action: 'discover' }],
-    ['unknownMember', 'A member that nobody knows', 'delete', []],
+    ['unknownMember', 'An unknown member', 'delete', []],
     refusalExample(
       'twice',
       'Published and retired at once',
       [
         'SCH_SCHEMA_VALIDATION_FAILED',
-        'retire[0] names a catalog that this request names already',
+        'retire[0] names a catalog that this request already names',
         { path: '$.retire[0]' },
       ],
       { at: ['retire'], value: [catalog.id] },
     ),
     refusalExample(
       'index',
-      'The name of the index is none',
+      'The name of the index is not valid',
       ['CTX_INVALID_FIELD', 'The name of an index has up to 64 lower-case letters, digits and -.'],
       { at: ['query', 'index'], value: 'My index' },
     ),
     refusalExample('unsigned', 'There is no token', [
       'AUT_SIGNATURE_MISSING',
-      `The trigger asks for its token. ${tokenAdvice}`,
+      `The trigger needs its token. ${tokenAdvice}`,
     ]),
-    refusalExample('invalid', 'The token is another', [
+    refusalExample('invalid', 'The token is wrong', [
       'AUT_SIGNATURE_INVALID',
       `This is not the trigger's token. ${tokenAdvice}`,
     ]),
     refusalExample('browser', 'It is sent by a page in a browser', [
       'AUT_UNAUTHORIZED_ACTION',
-      'The trigger is for programs of this machine: it takes nothing that carries the header origin.',
+      'The trigger is for programs of this machine: it accepts no requests with the header origin.',
     ]),
     {
       name: 'large',

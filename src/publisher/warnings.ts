@@ -42,7 +42,7 @@ export function findMasterProblems(
   for (const id of masters.keys()) missing.delete(id);
   if (missing.size === 0) return [];
   return [
-    `${catalogId} extends master resources that no MASTER catalog of this node has in a shared network: ${nameSome([...missing])}. Crawlers will wait until they find them elsewhere, and not serve the catalog before. Name their MASTER catalogs in dependencies.masters of its directive.`,
+    `${catalogId} extends master resources that no MASTER catalog of this node has in a shared network: ${nameSome([...missing])}. Crawlers will not serve the catalog until they find them elsewhere. Name their MASTER catalogs in dependencies.masters of its directive.`,
   ];
 }
 

@@ -24,7 +24,7 @@ describe('writing a file', () => {
     const write = (text: string) => writeContent(place, { path: 'a.json', bytes: Buffer.from(text) });
     await write('one');
     await write('one');
-    await expect(write('two')).rejects.toThrow('is there with another content');
+    await expect(write('two')).rejects.toThrow('exists with different content');
   });
 });
 

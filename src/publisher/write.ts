@@ -25,7 +25,7 @@ export async function placeContent(place: Place, { path, bytes }: NewFile): Prom
   const target = join(place.root, path);
   const before = await findFile(target);
   if (before?.equals(bytes)) return;
-  if (before) throw new Error(`${target} is there with another content.`);
+  if (before) throw new Error(`${target} exists with different content.`);
   const draft = await writeDraft(place, bytes);
   await makeDirectory(dirname(target));
   await rename(draft, target);

@@ -55,7 +55,7 @@ export interface Asker {
 export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
   const base = url.replace(/\/+$/, '');
   const [known, strangers] = [createTurns(turnsOf.known), createTurns(turnsOf.strangers)];
-  const questions = metrics?.counter('signpost_registry_requests_total', 'Questions to the registry', [
+  const questions = metrics?.counter('signpost_registry_requests_total', 'Requests to the registry', [
     'outcome',
   ]);
   const state: RegistryState = { url: base };
@@ -84,7 +84,7 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
   function noteFailure(path: string, error: unknown): void {
     const problem = error instanceof Error ? error.message : String(error);
     const level = state.reachable === false ? 'debug' : 'warn';
-    logger[level]({ registry: base, path, problem }, 'the registry could not be asked');
+    logger[level]({ registry: base, path, problem }, 'the registry could not be queried');
     Object.assign(state, { reachable: false, at: now(), problem });
     questions?.inc({ outcome: 'failed' });
   }
@@ -105,7 +105,7 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
           return found;
         } catch (error) {
           noteFailure(path, error);
-          throw new RegistryUnavailable('The registry could not be asked; try again later.', error);
+          throw new RegistryUnavailable('The registry could not be queried; try again later.', error);
         } finally {
           turn.end();
         }
@@ -115,5 +115,5 @@ export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
 
 function refuse(error: unknown): never {
   if (!(error instanceof NoTurn)) throw error;
-  throw new RegistryUnavailable('Too many questions are waiting for the registry; try again later.', error);
+  throw new RegistryUnavailable('Too many requests are waiting for the registry; try again later.', error);
 }

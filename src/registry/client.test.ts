@@ -163,7 +163,7 @@ describe('the registry client', () => {
     expect(await findKey()).toEqual({
       kind: 'unknown-key',
       reason:
-        'the registry holds no usable Ed25519 key for it: the registered key is not an Ed25519 public key',
+        'the registry has no usable Ed25519 key for it: the registered key is not an Ed25519 public key',
     });
   });
 

@@ -174,7 +174,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
       if ('keyFault' in found)
         return {
           kind: 'unknown-key',
-          reason: `the registry holds no usable Ed25519 key for it: ${found.keyFault}`,
+          reason: `the registry has no usable Ed25519 key for it: ${found.keyFault}`,
         };
       return { kind: 'key', publicKey: found.publicKey, record: found.record };
     },

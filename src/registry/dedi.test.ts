@@ -132,7 +132,7 @@ describe('the client of a DeDi registry', () => {
     expect(leftOut()[0]).toBe('those from page 3 on');
   });
 
-  it('does not let a record that cannot be asked for vanish from its network', async () => {
+  it('does not let a record that cannot be queried for vanish from its network', async () => {
     dedi.records.set(network, members(3));
     dedi.failing.set('member-1', 503);
     await expect(registry.queryNetwork(network)).rejects.toBeInstanceOf(RegistryUnavailable);

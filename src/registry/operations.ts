@@ -36,8 +36,8 @@ const state = Type.Optional(
 const list = { as_on: asOn, ...filter, page, page_size: pageSize };
 const answers = {
   304: 'Unchanged since the ETag in If-None-Match.',
-  400: 'INVALID_PARAMETER: a moment, state or order cannot be read, or as_on stands beside version_id.',
-  404: 'NOT_FOUND: it is not there, or was not at that moment.',
+  400: 'INVALID_PARAMETER: a moment, state or order cannot be read, or as_on is combined with version_id.',
+  404: 'NOT_FOUND: it does not exist, or did not at that moment.',
 };
 
 /** An example identity: `provider.example.org/subscribers.beckn.one`. */

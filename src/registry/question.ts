@@ -44,7 +44,7 @@ function parseMoment(name: string, text: unknown, timeOfDate: string): Date {
   const moment =
     typeof text !== 'string' ? undefined : parseInstant(isDate(text) ? `${text}${timeOfDate}` : text);
   if (moment === undefined)
-    throw invalid(`${name} is a date (2026-01-31) or a date-time (2026-01-31T12:00:00Z).`);
+    throw invalid(`${name} must be a date (2026-01-31) or a date-time (2026-01-31T12:00:00Z).`);
   return moment;
 }
 
@@ -66,18 +66,18 @@ export function parseFilter(query: QueryText, state: 'state' | 'status'): ListFi
 function parseState(name: string, given: unknown): RecordState | 'inactive' {
   const known = [...recordStates, 'active', 'inactive'] as const;
   const state = known.find((each) => each === given);
-  if (state === undefined) throw invalid(`${name} is one of ${known.join(', ')}.`);
+  if (state === undefined) throw invalid(`${name} must be one of ${known.join(', ')}.`);
   return state === 'active' ? 'live' : state;
 }
 
 function parseName(given: unknown): string {
-  if (typeof given !== 'string' || given.includes('\0')) throw invalid('name is a part of a name.');
+  if (typeof given !== 'string' || given.includes('\0')) throw invalid('name must be a part of a name.');
   return given;
 }
 
 function parseOrder(given: unknown): ListFilter['order'] {
   const order = listOrders.find((each) => each === (given === 'state' ? 'status' : given));
-  if (order === undefined) throw invalid(`sort is one of ${listOrders.join(', ')}.`);
+  if (order === undefined) throw invalid(`sort must be one of ${listOrders.join(', ')}.`);
   return order;
 }
 

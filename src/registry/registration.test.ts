@@ -61,7 +61,12 @@ it('a key that is registered later is known at the next look', async () => {
 
 it.each([
   ['under another name', 'key-7', publicKeyOf(privateKey), 'knows no key key-1 of catalog.example.org.'],
-  ['as another key', 'key-1', publicKeyOf(privateKeyFromSeed(generateSeed())), 'has another public key as'],
+  [
+    'as another key',
+    'key-1',
+    publicKeyOf(privateKeyFromSeed(generateSeed())),
+    'has a different public key for',
+  ],
 ])('a subscriber whose key is registered %s is told so', async (_how, recordId, publicKey, problem) => {
   await register(recordId, publicKey);
   const { state } = await look();
@@ -78,10 +83,10 @@ it('a key that was revoked is told so', async () => {
   });
 });
 
-it('a registry that cannot be asked leaves it open', async () => {
+it('a registry that cannot be queried leaves it open', async () => {
   const { state } = await look('http://127.0.0.1:1');
   expect(state().registered).toBeUndefined();
-  expect(state().problem).toContain('could not be asked');
+  expect(state().problem).toContain('could not be queried');
 });
 
 it('a seed that can no longer be read is told, and ends nothing', async () => {

@@ -70,7 +70,9 @@ export function watchRegistration(options: {
     if (isClosed) return;
     state = looked.registered === false ? { ...looked, since: before.since ?? now() } : looked;
     tell(before, state, logger);
-    await note?.(state).catch((error) => logger.debug({ err: error }, 'the state of the key was not noted'));
+    await note?.(state).catch((error) =>
+      logger.debug({ err: error }, 'the state of the key was not recorded'),
+    );
     if (isClosed) return;
     timer = setTimeout(look, state.registered ? onceRegisteredMs : askAgainMs).unref();
   }
@@ -126,7 +128,7 @@ function problemWith(
     case 'key':
       return createPublicKey(privateKey).equals(found.publicKey)
         ? undefined
-        : `The registry has another public key as ${recordId} of ${subscriberId}.`;
+        : `The registry has a different public key for ${recordId} of ${subscriberId}.`;
   }
 }
 

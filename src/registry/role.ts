@@ -86,7 +86,7 @@ export async function startRegistryRole(
   });
   addHomePage(server, {
     role: 'registry',
-    about: 'Who takes part in the network, and with which keys: a DeDi-compatible registry for development.',
+    about: 'The participants of the network with their keys: a DeDi-compatible registry for development.',
     ...{ operations, consoleUrl },
   });
   addRegistryRoutes(server, options);

@@ -30,7 +30,7 @@ export function templateKey({ catalogKey, edition, id }: Template): string {
 
 export function contentOf(template: Template, contents: TemplateContents): Resource {
   const content = contents.get(templateKey(template));
-  if (content === undefined) throw new Error(`the content of the template ${template.id} is not there`);
+  if (content === undefined) throw new Error(`the content of the template ${template.id} is missing`);
   return content;
 }
 

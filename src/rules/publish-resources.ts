@@ -136,7 +136,7 @@ function withoutTakenVariants(
   const taken = findTakenVariants(claims, known.variantHolders);
   for (const id of taken) {
     const at = submission.extensions.get(id)?.at ?? submission.at;
-    faults.refuse([refusalAt([...at, 'variant'], 'is held by another resource of this catalog')]);
+    faults.refuse([refusalAt([...at, 'variant'], 'is used by another resource of this catalog')]);
   }
   return accepted.filter(({ id }) => !taken.has(id));
 }

@@ -33,5 +33,5 @@ it('warns of each member of a consideration that nobody reads, once', () => {
     '$.message.catalogs[0].offers[0].considerations[0].price',
     '$.message.catalogs[0].offers[0].considerations[0].currency',
   ]);
-  expect(warnings[0]?.message).toContain('a price belongs into considerationAttributes');
+  expect(warnings[0]?.message).toContain('put a price in considerationAttributes');
 });

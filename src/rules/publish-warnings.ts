@@ -50,7 +50,7 @@ export function findOfferWarnings(
       untold.delete(id)
         ? warningAt(
             [...at, 'offers', offerIndex, 'resourceIds', index],
-            `is ${id}, which no catalog of yours holds`,
+            `is ${id}, which no catalog of yours has`,
           )
         : [],
     ),
@@ -64,9 +64,9 @@ export function findCoverWarnings(
 ): PublishWarning[] {
   const { offers = [], resources = [], provider } = catalog;
   if (catalogType === 'MASTER' || offers.length === 0) return [];
-  const says = 'searches do not look at it, and list it only with resources of your other catalogs';
+  const says = 'searches ignore it, and list it only with resources of your other catalogs';
   if (isWhole && resources.length === 0)
-    return [warningAt([...at, 'offers'], `has no resources beside it in its catalog: ${says}`)];
+    return [warningAt([...at, 'offers'], `is in a catalog without resources: ${says}`)];
   return offers.flatMap(({ resourceIds = [], provider: named }, index) => {
     const isForeign = resourceIds.length > 0 && resourceIds.every((id) => foreignIds.has(id));
     if (isForeign && !resourceIds.every((id) => unknownIds.has(id)))
@@ -102,7 +102,7 @@ export function findNetworkWarnings(
   return unknownNetworks.map((networkId) =>
     warningAt(
       [...directiveAt, 'visibleTo'],
-      `names ${networkId}, of which you are no member and to which nobody subscribes`,
+      `names ${networkId}: you are not a member of it, and nobody subscribes to it`,
     ),
   );
 }
@@ -118,7 +118,7 @@ export function findConsiderationWarnings({ catalog, at }: Submission): PublishW
   return [...first.values()].map((where) =>
     warningAt(
       where,
-      'is no member of a consideration, which has id, status and considerationAttributes: a price belongs into considerationAttributes',
+      'is not a member of a consideration, which has id, status and considerationAttributes: put a price in considerationAttributes',
     ),
   );
 }

@@ -58,7 +58,7 @@ export function* processCatalog(
 
   const change = applyPublish(current.stored?.members, { catalog, resources, offers }, updateMode);
   if (change === undefined) {
-    const empty = refusalAt(at, 'would hold neither a resource nor an offer');
+    const empty = refusalAt(at, 'would have neither a resource nor an offer');
     return rejected(catalog.id, faults.isEmpty() ? [empty] : faults.list(), inheritedBytes);
   }
   const stats = statsOf(change);
@@ -99,19 +99,19 @@ function findRefusal(
   }
   const { bppId } = catalog;
   if (bppId !== undefined && !namesIdentity(bppId, identity, recordSubscriberId, registryName)) {
-    return [refusalAt([...at, 'bppId'], 'names somebody else than the publisher', 'AUT_UNAUTHORIZED_ACTION')];
+    return [refusalAt([...at, 'bppId'], 'does not name the publisher', 'AUT_UNAUTHORIZED_ACTION')];
   }
   if (stored !== undefined && stored.catalogType !== catalogType) {
     const where = directiveAt ? [...directiveAt, 'catalogType'] : at;
-    const problem = `makes a ${catalogType} of a ${stored.catalogType} catalog, but a catalog never changes its type`;
+    const problem = `changes a ${stored.catalogType} catalog to ${catalogType}, but a catalog never changes its type`;
     return [refusalAt(where, problem)];
   }
   if (catalogType === 'MASTER' && (catalog.offers?.length ?? 0) > 0) {
-    return [refusalAt([...at, 'offers'], 'cannot stand in a MASTER catalog')];
+    return [refusalAt([...at, 'offers'], 'is not allowed in a MASTER catalog')];
   }
   if (updateMode === 'MERGE' && contestedId !== undefined) {
     const where = directiveAt ? [...directiveAt, 'visibleTo'] : at;
-    const problem = `takes ${contestedId} into a network where it is a master resource of another publisher`;
+    const problem = `makes ${contestedId} visible in a network where it is a master resource of another publisher`;
     return [refusalAt(where, problem)];
   }
   return checkProvider(catalog.provider, checker, { at: [...at, 'provider'] });

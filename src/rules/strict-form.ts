@@ -49,7 +49,7 @@ const offer: Project = open({
   ...{ descriptor, provider, validity: timePeriod, considerations: each(consideration) },
   addOns: each(
     having(
-      { object: 'AddOn', problem: 'has no id that is a text, or a descriptor that is no object' },
+      { object: 'AddOn', problem: 'has no id that is a text, or its descriptor is not an object' },
       ({ id, descriptor: text }) => typeof id === 'string' && (text === undefined || isJsonObject(text)),
       (value, at, note) => offer(value, at, note),
     ),

@@ -82,7 +82,7 @@ function findFeedTrouble(feed: FeedState, now: Date): Trouble | undefined {
     if (lastedMs < failingMs) return undefined;
     return {
       ...{ ...common, kind },
-      what: `The discovery service is not in step with ${service}: ${sentence(lastError)}`,
+      what: `The discovery service is out of sync with ${service}: ${sentence(lastError)}`,
       next: `Check that ${catalogUrl} answers from this machine, and that the catalog service reaches this discovery service at the address in the registry. If it has moved, change DISCOVERY_SUBSCRIPTIONS.`,
     };
   }
@@ -90,11 +90,11 @@ function findFeedTrouble(feed: FeedState, now: Date): Trouble | undefined {
   return {
     ...{ ...common, kind },
     what: `The discovery service has not yet pulled everything from ${service}.`,
-    next: 'Look for "pulled" in the log of the discovery service: a large pull takes its time. If nothing is pulled, check that the catalog service reaches this discovery service at the address in the registry.',
+    next: 'Look for "pulled" in the log of the discovery service: a large pull takes time. If nothing is pulled, check that the catalog service reaches this discovery service at the address in the registry.',
   };
 }
 
 function sentence(error: string | null): string {
-  const text = error ?? 'nobody knows why';
+  const text = error ?? 'for an unknown reason';
   return /[.!?]$/.test(text) ? text : `${text}.`;
 }

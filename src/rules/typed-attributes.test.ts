@@ -276,8 +276,8 @@ describe('a schema that cannot be used', () => {
     ];
     const checker = createAttributeChecker({ schemas, unknownContext: 'reject' });
     expect(checker.problems.map(({ type, reason }) => [type, reason])).toEqual([
-      ['A', 'it refers to itself without end'],
-      ['B', 'it refers to itself without end'],
+      ['A', 'it refers to itself endlessly'],
+      ['B', 'it refers to itself endlessly'],
     ]);
     const pathsOf = (type: string, value: object) =>
       checker

@@ -76,7 +76,7 @@ export function createAttributeChecker(options: CheckerOptions): AttributeChecke
     const isUnknown = known === undefined || (reference !== undefined && problems.has(reference));
     if (isUnknown) return answerUnknown(context, at);
     if (reference === undefined) {
-      return [refusalAt([...at, '@type'], `is no type of ${context}`, nonconforming)];
+      return [refusalAt([...at, '@type'], `is not a type of ${context}`, nonconforming)];
     }
     try {
       const quick = compiler(partial, false).compile(reference);
@@ -96,7 +96,7 @@ export function createAttributeChecker(options: CheckerOptions): AttributeChecke
   function answerUnknown(context: string, at: Segments): ErrorBody[] {
     onUnknownContext?.(context);
     if (unknownContext === 'accept') return [];
-    const problem = 'names a schema that nobody here knows';
+    const problem = 'names an unknown schema';
     return [refusalAt([...at, '@context'], problem, 'SCH_INVALID_JSONLD_CONTEXT')];
   }
 
@@ -153,7 +153,7 @@ function findProblems(types: readonly DefinedType[], compiler: SchemaCompiler): 
 
 /** Ajv says of a reference that leads nowhere which document it expects. */
 function reasonOf(error: unknown): string {
-  if (error instanceof RangeError) return 'it refers to itself without end';
+  if (error instanceof RangeError) return 'it refers to itself endlessly';
   const missing = error instanceof Error && 'missingSchema' in error ? error.missingSchema : undefined;
   if (typeof missing === 'string' && missing !== '')
     return `it refers to ${missing}, which is not among the known schemas`;

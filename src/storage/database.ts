@@ -257,7 +257,7 @@ function observePool(pool: LendingPool, metrics: Metrics): void {
   );
   const waits = metrics.histogram(
     'signpost_database_wait_seconds',
-    'How long a connection to PostgreSQL was waited for, where none was idle',
+    'Time spent waiting for a connection to PostgreSQL, if none was idle',
   );
   pool.onWait = (seconds) => waits.observe(seconds);
 }

@@ -32,7 +32,7 @@ export async function connectFirst(options: FirstConnectionOptions): Promise<pg.
   for (;;) {
     try {
       const client = await connectOnce(settings, signal);
-      if (saidAt > 0) logger.info(`${describeServer(url)} is there`);
+      if (saidAt > 0) logger.info(`${describeServer(url)} answers`);
       return client;
     } catch (error) {
       signal?.throwIfAborted();

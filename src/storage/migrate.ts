@@ -56,7 +56,7 @@ async function readMigrations(directory: URL): Promise<Migration[]> {
   for (const [index, { name, number }] of migrations.entries()) {
     if (!/^\d{4}-[a-z0-9-]+\.sql$/.test(name) || migrations[index - 1]?.number === number) {
       throw new Error(
-        `${fileURLToPath(directory)}${name}: a migration is named NNNN-name.sql with a number of its own.`,
+        `${fileURLToPath(directory)}${name}: a migration is named NNNN-name.sql with a unique number.`,
       );
     }
   }
@@ -97,7 +97,7 @@ function refuseStrangers(applied: Map<number, Applied>, migrations: readonly Mig
     throw new Error(
       number > newest
         ? `${describeServer(url)} was migrated to ${name} by a later version of signpost.`
-        : `${describeServer(url)} was made by an unreleased version of signpost (its ${name} is different), and there is no upgrade from those. ${startAgain}`,
+        : `${describeServer(url)} was made by an unreleased version of signpost (its ${name} is different), and cannot be upgraded. ${startAgain}`,
     );
   }
 }

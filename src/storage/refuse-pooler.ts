@@ -28,5 +28,5 @@ export function isFromPooler(error: unknown): boolean {
 }
 
 export function describePooler(url: string): string {
-  return `${describeServer(url)} is behind a connection pooler, such as PgBouncer. Signpost has pools of its own, whose connections must be its own: give the address of PostgreSQL itself, and set DATABASE_CONNECTIONS to what it has room for (docs/operating.md).`;
+  return `${describeServer(url)} is behind a connection pooler, such as PgBouncer. Signpost has its own connection pools: give the address of PostgreSQL itself, and set DATABASE_CONNECTIONS to the number that it can serve (docs/operating.md).`;
 }

@@ -253,7 +253,7 @@ function shows(server: Server, needed: Position, primary: Primary | undefined): 
 }
 
 function findProblem({ isReplica, identity }: Server, primary: Primary | undefined): string | undefined {
-  if (!isReplica) return 'it is no replica, or not any more';
+  if (!isReplica) return 'it is not a replica, or no longer one';
   if (primary === undefined) return 'the primary cannot be reached';
   return identity === primary.identity ? undefined : 'it does not follow the database of DATABASE_URL';
 }

@@ -38,7 +38,7 @@ it('warns once a minute where nobody takes what is exported', async () => {
   const sdk = startSdk({ serviceName: 'test', exportEveryMs: 100, metrics, logger });
   try {
     await until(() => lines.length > 0, 'the warning');
-    expect(lines[0]).toContain('OTEL_EXPORTER_OTLP_ENDPOINT does not take what is exported');
+    expect(lines[0]).toContain('OTEL_EXPORTER_OTLP_ENDPOINT does not accept the exported data');
     const before = requests;
     await until(() => requests >= before + 3, 'further exports');
     await takeTime(100);

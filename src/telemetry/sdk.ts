@@ -89,7 +89,7 @@ function logFailedExports(logger: Logger): void {
     quietUntil = performance.now() + failuresLoggedEveryMs;
     logger.warn(
       { err: error },
-      'OTEL_EXPORTER_OTLP_ENDPOINT does not take what is exported; it is dropped. See that the collector runs and takes OTLP over HTTP there',
+      'OTEL_EXPORTER_OTLP_ENDPOINT does not accept the exported data, which is dropped. Check that the collector runs there and accepts OTLP over HTTP',
     );
   });
 }

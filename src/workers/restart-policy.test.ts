@@ -14,7 +14,7 @@ describe('a worker that ends', () => {
 
   it('is told, with what to do about it once that is no accident', () => {
     expect(describeEnd(2, 'SIGKILL', 1)).toBe(
-      'Worker 2 ended (SIGKILL). It is started again in 0.2 s; the other workers go on.',
+      'Worker 2 ended (SIGKILL). It is started again in 0.2 s; the other workers keep running.',
     );
     expect(describeEnd(2, 'SIGKILL', 4)).toMatch(/ended 4 times in a row: look for .* set fewer WORKERS/);
   });

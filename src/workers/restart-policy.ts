@@ -23,7 +23,7 @@ export function restartDelayMs(ends: number): number {
 
 /** A sentence for the operator, who must find the cause if a worker ends repeatedly. */
 export function describeEnd(worker: number, cause: string, ends: number): string {
-  const said = `Worker ${worker} ended (${cause}). It is started again in ${restartDelayMs(ends) / 1_000} s; the other workers go on.`;
+  const said = `Worker ${worker} ended (${cause}). It is started again in ${restartDelayMs(ends) / 1_000} s; the other workers keep running.`;
   if (ends < adviseAfter) return said;
   return `${said} It has ended ${ends} times in a row: look for its lines in this log ("worker":${worker}). If it was killed (SIGKILL), memory may be short: set fewer WORKERS, or a lower SEARCH_CACHE_PERCENT.`;
 }

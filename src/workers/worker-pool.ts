@@ -82,7 +82,7 @@ export function createWorkerPool(configs: readonly Config[], logger: Logger) {
     async close() {
       const ends = await Promise.all(slots.map((slot) => slot.close()));
       const failed = ends.flatMap((isGood, index) => (isGood ? [] : [index + 1]));
-      if (failed.length > 0) throw new Error(`Worker ${failed.join(', ')} did not end as it should.`);
+      if (failed.length > 0) throw new Error(`Worker ${failed.join(', ')} did not end cleanly.`);
     },
   };
 }

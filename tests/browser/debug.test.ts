@@ -22,13 +22,13 @@ describe.skipIf(!hasChromium)('debugging a signature on the page of npm start (n
     await page.getByLabel(headerLabel).fill(header);
     await page.getByLabel(bodyLabel).fill(changed);
     await page.getByRole('button', { name: 'Check the signature' }).click();
-    await page.getByText('The signature does not hold.').waitFor();
+    await page.getByText('The signature is not valid.').waitFor();
     expect(await page.locator('.signature-verdict').textContent()).toMatch(/body|digest/i);
     expect(await findSeriousViolations(page)).toEqual([]);
 
     await page.getByLabel(bodyLabel).fill(body);
     await page.getByRole('button', { name: 'Check the signature' }).click();
-    await page.getByText('The signature holds.').waitFor();
+    await page.getByText('The signature is valid.').waitFor();
   });
 
   it('does the same by keyboard alone', async () => {
@@ -39,7 +39,7 @@ describe.skipIf(!hasChromium)('debugging a signature on the page of npm start (n
     await page.keyboard.insertText(changed);
     await tabTo(page, 'Check the signature');
     await page.keyboard.press('Enter');
-    await page.getByText('The signature does not hold.').waitFor();
+    await page.getByText('The signature is not valid.').waitFor();
     expect(await page.locator('.signature-verdict').textContent()).toMatch(/body|digest/i);
 
     await tabTo(page, bodyLabel, 'Shift+Tab');
@@ -47,6 +47,6 @@ describe.skipIf(!hasChromium)('debugging a signature on the page of npm start (n
     await page.keyboard.insertText(body);
     await tabTo(page, 'Check the signature');
     await page.keyboard.press('Enter');
-    await page.getByText('The signature holds.').waitFor();
+    await page.getByText('The signature is valid.').waitFor();
   });
 });

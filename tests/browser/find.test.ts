@@ -61,7 +61,7 @@ describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs
     const page = await scene.visit('#/find?text=charger');
     const sorting = page.getByLabel('Sort by');
     await sorting.selectOption('by price');
-    const says = page.getByText(/^Sorted by price among the [\d,]+ results that were answered\.$/);
+    const says = page.getByText(/^Sorted by price among the [\d,]+ results of the answer\.$/);
     await page.getByRole('list', { name: 'Results' }).waitFor();
     const { resourceCount, total } = await findChargers(scene, 300);
     expect([resourceCount, await says.count()]).toEqual([total, 0]);

@@ -65,7 +65,7 @@ describe('signpost conform of a discovery service that crawls', () => {
     const { skipped, actual } = await scene.checkCrawl([], ['--network', 'example.org/other', ...only]);
     expect({ skipped, actual }).toMatchObject({
       skipped: ['crawl-finds'],
-      actual: { 'crawl-finds': expect.stringContaining('is no member of example.org/other') },
+      actual: { 'crawl-finds': expect.stringContaining('is not a member of example.org/other') },
     });
   });
 });

@@ -38,7 +38,7 @@ async function startWaiting(role: string) {
 it('conform is not killed by a Ctrl-C that comes twice, as under npm, and ends with 130', async () => {
   const checking = await startWaiting('catalog');
   checking.signal('SIGINT');
-  await checking.saying('then withdrawing what was published. Ctrl-C again ends at once.');
+  await checking.saying('then withdrawing the published catalogs. Ctrl-C again ends at once.');
   checking.signal('SIGINT');
   await watchFor(sameSignalMs / 2);
   silent.closeAllConnections();

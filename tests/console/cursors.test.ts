@@ -30,7 +30,7 @@ describe('A list of the console', () => {
     ['/api/subscriptions', { subscriber: '\0', id: '00000000-0000-4000-8000-000000000000' }],
   ])('%s refuses a cursor with what no database holds: %j', async (list, cursor) => {
     const { status, body } = await askAfter(list, cursor);
-    expect([status, body.error.message]).toEqual([400, 'query.after is no cursor of this list']);
+    expect([status, body.error.message]).toEqual([400, 'query.after is not a cursor of this list']);
   });
 
   const key = Number.MAX_SAFE_INTEGER;

@@ -162,7 +162,7 @@ describe('MAP_TILES', () => {
     const database = await createTestDatabase();
     const settings = { ROLES: 'registry,console', MAP_TILES: join(directory, 'gone.pmtiles') };
     await expect(startNetwork({ settings, database })).rejects.toThrow(
-      /^MAP_TILES names no file: .*gone\.pmtiles$/,
+      /^MAP_TILES does not name a file: .*gone\.pmtiles$/,
     );
     await database.drop();
   });

@@ -205,7 +205,7 @@ describe('POST /api/find/why', () => {
       {
         ...{ check: 'filter', ok: false },
         detail:
-          '@.resourceAttributes.attributes.ratedPower.value >= 50 does not hold: @.resourceAttributes.attributes.ratedPower.value is 10.',
+          '@.resourceAttributes.attributes.ratedPower.value >= 50 is not satisfied: @.resourceAttributes.attributes.ratedPower.value is 10.',
         got: { '@.resourceAttributes.attributes.ratedPower.value': 10 },
       },
     ]);
@@ -222,7 +222,7 @@ describe('POST /api/find/why', () => {
   it('measures how far away a resource is', async () => {
     const { failed } = await why('c0', around(1_000));
     expect(failed[0]).toMatchObject({ check: 'spatial', got: { distanceMeters: expect.any(Number) } });
-    expect(failed[0].detail).toBe('S_DWITHIN 1.0 km does not hold. It is 3.3 km away.');
+    expect(failed[0].detail).toBe('S_DWITHIN 1.0 km is not satisfied. It is 3.3 km away.');
     expect((await why('c0', around(5_000))).found).toBe(true);
   });
 

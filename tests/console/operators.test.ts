@@ -130,12 +130,12 @@ describe('signpost operators', () => {
   });
 
   it.each([
-    [['create', 'bob', '--role', 'read'], 'There is an operator bob already.'],
+    [['create', 'bob', '--role', 'read'], 'An operator bob already exists.'],
     [['create', 'operator', '--role', 'read'], 'is the name of'],
     [['create', 'a b', '--role', 'read'], '1 to 64 letters'],
     [['create', 'eve', '--role', 'root'], 'Allowed choices are read, operate, publish'],
     [['create', 'eve'], '--role'],
-    [['revoke', 'nobody'], 'There is no operator nobody. See which there are'],
+    [['revoke', 'nobody'], 'There is no operator nobody. To list them'],
   ])('refuses %j', async (args, reason) => {
     expect(await operators(...args)).toMatchObject({ exitCode: 1, notes: expect.stringContaining(reason) });
   });

@@ -70,7 +70,7 @@ describe('a private address', () => {
   });
 });
 
-describe('a registry that cannot be asked', () => {
+describe('a registry that cannot be queried', () => {
   let proxied: ProxiedNetwork;
   beforeAll(async () => {
     proxied = await startBehindProxy();

@@ -60,7 +60,7 @@ const faults: [code: string, what: string, spoiler: Spoiler][] = [
 ];
 const faultsOfIndex: typeof faults = [
   ['not-json', 'is a page', answers(200, '<html>', { 'content-type': 'text/html' })],
-  ['malformed', 'is no object', answers(200, '[]')],
+  ['malformed', 'is not an object', answers(200, '[]')],
 ];
 
 describeFaults(

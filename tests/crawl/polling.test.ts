@@ -93,7 +93,7 @@ describe('a crawler that polls every second', () => {
     const atPlace = () => logged.filter((line) => line.includes(place.url));
     await until(() => atPlace().length >= 2, 'the address to be looked at twice');
     expect(JSON.parse(atPlace()[0] ?? '')).toMatchObject({
-      ...{ level: 30, msg: 'nobody has a manifest at this address of DISCOVERY_NODES yet' },
+      ...{ level: 30, msg: 'there is no manifest at this address of DISCOVERY_NODES yet' },
     });
     expect(await logLines('')).toBe(0);
     const settler = await startProvider(network, 'settler', { networks: [] });

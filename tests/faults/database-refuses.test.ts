@@ -26,7 +26,7 @@ describe('a database that is read-only', () => {
       const answer = await submit(provider, 'meanwhile');
       return answer.status === 200 ? undefined : answer;
     }, 'the sessions to be new ones');
-    expectUnavailable(refused, 'The database is read-only at present; try again later.');
+    expectUnavailable(refused, 'The database is read-only right now; try again later.');
     expect(await readiness()).toMatchObject({
       status: 503,
       body: { ready: false, roles: { catalog: { problem: expect.stringContaining('read-only') } } },
@@ -52,7 +52,7 @@ describe('a database whose disk is full (needs root that may mount one)', () => 
         const answer = await submit(provider, 'meanwhile');
         return answer.status === 200 ? undefined : answer;
       }, 'the space that the database has in hand to be used up');
-      expectUnavailable(refused, 'The database has no space left on its disk at present; try again later.');
+      expectUnavailable(refused, 'The database has no space left on its disk right now; try again later.');
       expect(await readiness()).toMatchObject({
         status: 503,
         body: { ready: false, roles: { catalog: { problem: expect.stringContaining('no space left') } } },

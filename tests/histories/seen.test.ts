@@ -56,7 +56,7 @@ describe('publish, in a network that crawls every five minutes', () => {
     await until(looked, 'the discovery service to have looked at a publisher without files');
     const run = await publish([write('coffee.json', smallCatalog('coffee'))], settings);
     expect(run).toMatchObject({ exitCode: 0 });
-    expect(run.notes).not.toContain('was not told');
+    expect(run.notes).not.toContain('was not notified');
     const served = async () => (await held(network.database, 'coffee'))?.served === true;
     await until(served, 'the published catalog to be served');
   });
@@ -99,7 +99,7 @@ describe('a discovery service of CRAWL_HINT_URLS', () => {
   let status = 200;
   const service = createServer(async (request: IncomingMessage, response) => {
     hints.push([request.method, request.url, await json(request)]);
-    const error = { code: 'AUT_RATE_LIMITED', message: 'A hint came just before.' };
+    const error = { code: 'AUT_RATE_LIMITED', message: 'A hint came a moment ago.' };
     const body = status === 200 ? { message: { status: 'ACK' } } : { message: { status: 'NACK', error } };
     response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
   });
@@ -144,10 +144,10 @@ describe('a discovery service of CRAWL_HINT_URLS', () => {
     const refused = await publish([write('tea.json', smallCatalog('tea'))], publisher.settings);
     expect(refused).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^tea +ACCEPTED +version 1$/m) });
     expect(refused.notes).toContain(
-      `Warning: The discovery service at ${url} was not told to look sooner: A hint came just before.`,
+      `Warning: The discovery service at ${url} was not notified: A hint came a moment ago.`,
     );
     const nobody = { ...direct, CRAWL_HINT_URLS: JSON.stringify([`http://127.0.0.1:${await freePort()}`]) };
     const unreachable = await publish([write('tea.json', smallCatalog('tea'))], nobody);
-    expect(unreachable).toMatchObject({ exitCode: 0, notes: expect.stringContaining('was not told') });
+    expect(unreachable).toMatchObject({ exitCode: 0, notes: expect.stringContaining('was not notified') });
   });
 });

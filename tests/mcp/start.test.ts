@@ -43,7 +43,7 @@ async function registerConsumer(name: string, url: string | undefined): Promise<
 
 describe('signpost mcp', () => {
   it.each<[string, Record<string, string>, string]>([
-    ['the registry cannot be asked', { REGISTRY_URL: 'http://127.0.0.1:9/dedi' }, 'cannot be asked'],
+    ['the registry cannot be queried', { REGISTRY_URL: 'http://127.0.0.1:9/dedi' }, 'cannot be queried'],
     ['there is no key', { CONSUMER_ID: 'nobody.signpost.test' }, 'There is no key'],
     [
       'the registry has another key',

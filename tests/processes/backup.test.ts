@@ -119,7 +119,7 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
     expect(restored).toMatchObject({ exitCode: 0, out: expect.stringContaining('pushes are due again') });
     expect((await stat(join(directory, 'restored', 'keys'))).isDirectory()).toBe(true);
     const again = await runCommand(registerBackupCommands, ['restore', backup], target);
-    expect(again).toMatchObject({ exitCode: 1, notes: expect.stringContaining('is there already') });
+    expect(again).toMatchObject({ exitCode: 1, notes: expect.stringContaining('already exists') });
 
     const start = (roles: string, more: object) =>
       startProcess(
@@ -177,12 +177,12 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
     await rm(join(damaged, 'data', 'keys', key));
     expect(await refusal(damaged)).toContain(`data/keys/${key}`);
     await writeFile(join(damaged, 'backup.json'), '{');
-    expect(await refusal(damaged)).toContain('backup.json is not what "signpost backup" writes');
+    expect(await refusal(damaged)).toContain('backup.json was not written by "signpost backup"');
     // The directory was used before.
     await mkdir(target.DATA_DIR);
     for (const name of await readdir(join(backup, 'data'))) {
       await writeFile(join(target.DATA_DIR, name), '');
-      expect(await refusal(backup)).toContain(`${join(target.DATA_DIR, name)} is there already`);
+      expect(await refusal(backup)).toContain(`${join(target.DATA_DIR, name)} already exists`);
       await rm(join(target.DATA_DIR, name));
     }
   }
@@ -209,9 +209,9 @@ describe.skipIf(programs === undefined)('a backup (needs PostgreSQL of the syste
       'comes without pg_dump',
     );
     const run = await runCommand(registerBackupCommands, ['backup', directory, '--no-database'], source);
-    expect(run.notes).toContain('is there already');
+    expect(run.notes).toContain('already exists');
     const restored = await runCommand(registerBackupCommands, ['restore', directory], source);
-    expect(restored.notes).toContain('is no backup');
+    expect(restored.notes).toContain('is not a complete backup');
   });
 });
 
@@ -242,6 +242,6 @@ describe('files that were restored from an older backup', () => {
 
   it('skip ahead by a command', async () => {
     const run = await runCommand(registerRefreshCommand, ['refresh', '--skip-versions', 'many'], {});
-    expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('It is a number from 1 on.') });
+    expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('Use a number of at least 1.') });
   });
 });

@@ -140,14 +140,14 @@ describe('signpost check', () => {
     }
   });
 
-  it('compares the rest where the registry cannot be asked for the keys of published files', async () => {
+  it('compares the rest where the registry cannot be queried for the keys of published files', async () => {
     const nobody = `http://127.0.0.1:${await freePort()}/dedi`;
     const { exitCode, differences } = await checkWith({ REGISTRY_URL: nobody }, '--no-index');
     expect(exitCode).toBe(1);
     expect(differences).toEqual([
       {
         kind: 'file',
-        message: expect.stringMatching(/were not compared\. The registry at .* cannot be asked/),
+        message: expect.stringMatching(/were not compared\. The registry at .* cannot be queried/),
       },
     ]);
   });
@@ -193,7 +193,7 @@ describe('signpost check', () => {
         update discovery.resource set id = 'r2' where id = 'r9' and catalog_key = ${copyOf('changed')}`,
       kind: 'copy-differs',
       message:
-        /^catalog changed is at version 1 in the catalog service, and the index has something else: resource r2 missing; resource r9 too many; resource r1 with other content\.$/,
+        /^catalog changed is at version 1 in the catalog service, but the index differs: resource r2 missing; resource r9 too many; resource r1 with other content\.$/,
     },
     'a copy that is not served': {
       plant: `update discovery.catalog set served = false where id = 'hidden'`,
@@ -255,14 +255,14 @@ describe('signpost check', () => {
       undo: `update catalog.catalog set resource_count = 2 where id = 'counted'`,
       kind: 'catalog-rows',
       message:
-        /^catalog counted of the catalog service says that it has 7 resources and 1 offers, and has 2 and 1\.$/,
+        /^catalog counted of the catalog service says that it has 7 resources and 1 offers, but has 2 and 1\.$/,
     },
     'a feed that has failed for long': {
       plant: `update discovery.feed set failures = 3, last_error = 'it does not answer.', out_of_step_since = now() - interval '1 hour'`,
       undo: `update discovery.feed set failures = 0, last_error = null, out_of_step_since = null`,
       kind: 'feed-not-in-step',
       message:
-        /^The discovery service is not in step with the catalog service at http:\S+: it does not answer\. Since \S+Z\. Check that /,
+        /^The discovery service is out of sync with the catalog service at http:\S+: it does not answer\. Since \S+Z\. Check that /,
     },
     'a signing key that the registry does not have': {
       plant: `insert into work.unregistered_key (role, subscriber_id, record_id, public_key, problem, since, seen_at)

@@ -181,7 +181,7 @@ describe('a trigger whose token', () => {
     const DATA_DIR = mkdtempSync(join(directory, 'empty-'));
     mkdirSync(join(DATA_DIR, 'publisher'));
     writeFileSync(join(DATA_DIR, 'publisher/trigger-token'), '');
-    await expect(start({ DATA_DIR })).rejects.toThrow('remove it, and a new one is made');
+    await expect(start({ DATA_DIR })).rejects.toThrow('remove it, and a new one will be created');
   });
 
   it('is asked for by commands: they read it, and say where they looked when it is another one', async () => {

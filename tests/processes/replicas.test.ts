@@ -181,8 +181,8 @@ describe('a search service with replicas', () => {
       expect(await versionOf(service.search(question))).toBe(last.committed);
       expect((await statements()).replica).toBe(0);
       expect(replicas.describe().map(({ inUse, problem }) => [inUse, problem])).toEqual([
-        [false, 'it is no replica, or not any more'],
-        [false, 'it is no replica, or not any more'],
+        [false, 'it is not a replica, or no longer one'],
+        [false, 'it is not a replica, or no longer one'],
         [false, 'it does not follow the database of DATABASE_URL'],
         [false, expect.stringContaining('ECONNREFUSED')],
       ]);

@@ -116,7 +116,7 @@ describe('signpost restore refuses at once, and restores nothing, where', () => 
         await rm(join(backup, 'SHA256SUMS'));
         makePipe('SHA256SUMS');
       },
-      /SHA256SUMS is no plain file/,
+      /SHA256SUMS is not a regular file/,
     ],
     [
       'SHA256SUMS is a link to a device',
@@ -124,7 +124,7 @@ describe('signpost restore refuses at once, and restores nothing, where', () => 
         await rm(join(backup, 'SHA256SUMS'));
         await symlink('/dev/zero', join(backup, 'SHA256SUMS'));
       },
-      /SHA256SUMS is no plain file/,
+      /SHA256SUMS is not a regular file/,
     ],
     [
       'SHA256SUMS is larger than a list of the files can be',
@@ -137,7 +137,7 @@ describe('signpost restore refuses at once, and restores nothing, where', () => 
         await rm(join(backup, 'backup.json'));
         makePipe('backup.json');
       },
-      /has no backup\.json that can be read/,
+      /has no readable backup\.json/,
     ],
   ])('%s', async (_what, spoil, message) => {
     await spoil();

@@ -181,7 +181,7 @@ describe('signpost serve', () => {
     const { signpost } = await serve('registry', { DATABASE_URL: home.url, OPERATIONS_PORT: `${taken}` });
     expect(await signpost.ended).toEqual({ code: 1, signal: null });
     expect(failureOf(signpost)).toBe(
-      `Cannot listen on 127.0.0.1:${taken}: another program does. Stop it, or set another OPERATIONS_PORT.`,
+      `Cannot listen on 127.0.0.1:${taken}: another program listens there. Stop it, or set another OPERATIONS_PORT.`,
     );
     const elsewhere = await serve('registry', { DATABASE_URL: home.url, HOST: '192.0.2.1' });
     expect(await elsewhere.signpost.ended).toEqual({ code: 1, signal: null });

@@ -229,7 +229,7 @@ describe('signpost up', () => {
     expect((await offer('espresso')).notes).toContain(`Verified at ${publicUrl}: 1 catalog as published.`);
     // Only a service that got a hint just before refuses another.
     expect((await offer('espresso', 'lungo')).notes).toContain(
-      `The discovery service at http://127.0.0.1:${settings.DISCOVERY_PORT} was told to look just before; it is told again in `,
+      `The discovery service at http://127.0.0.1:${settings.DISCOVERY_PORT} was notified a moment ago; it will be notified again in `,
     );
   });
 
@@ -238,7 +238,7 @@ describe('signpost up', () => {
     const second = startUp(home.dataDir, { ...settings, ...(await freePorts()) });
     expect(await second.ended).toMatchObject({ code: 1 });
     expect(second.said()).toMatch(
-      /^signpost: Signpost is up already with the data of .* \(process \d+\)\. Stop it, or set another DATA_DIR and other ports\.\n$/,
+      /^signpost: Signpost is already running with the data of .* \(process \d+\)\. Stop it, or set another DATA_DIR and other ports\.\n$/,
     );
     const lookup = `http://127.0.0.1:${settings.REGISTRY_PORT}/dedi/lookup/catalog.signpost.test/subscribers.beckn.one/key-1`;
     expect((await read(lookup)).data.details.url).toBe(`http://127.0.0.1:${settings.CATALOG_PORT}`);
@@ -252,7 +252,7 @@ describe('signpost up', () => {
     expect(await second.ended).toMatchObject({ code: 1 });
     await other.remove();
     expect(second.said()).toContain(
-      `Cannot listen on 127.0.0.1:${settings.OPERATIONS_PORT}: another program does. Stop it, or set another OPERATIONS_PORT.`,
+      `Cannot listen on 127.0.0.1:${settings.OPERATIONS_PORT}: another program listens there. Stop it, or set another OPERATIONS_PORT.`,
     );
     expect(await hasServer()).toBe(true);
   });
@@ -337,6 +337,6 @@ describe('signpost up --empty, with PUBLISHER_DIR equal to DATA_DIR', () => {
     expect(await publish([write('broken.json', '{}')], env)).toMatchObject({ exitCode: 1 });
     const second = startUp(home.dataDir, { ...env, ...(await freePorts()) });
     expect(await second.ended).toMatchObject({ code: 1 });
-    expect(second.said()).toContain('Signpost is up already');
+    expect(second.said()).toContain('Signpost is already running');
   });
 });

@@ -103,7 +103,7 @@ describe('two workers', () => {
     const fault = await start().catch((error: Error) => error.message);
     const place = `127.0.0.1:${network.config.CATALOG_PORT}`;
     expect(fault).toContain(
-      `signpost: Cannot listen on ${place}: another program does. Stop it, or set another CATALOG_PORT.`,
+      `signpost: Cannot listen on ${place}: another program listens there. Stop it, or set another CATALOG_PORT.`,
     );
   });
 

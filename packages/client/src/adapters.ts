@@ -67,7 +67,7 @@ async function rawBody(request: NodeRequest): Promise<Uint8Array> {
   if (body !== undefined)
     throw new SignpostError(
       'NET_INTERNAL_ERROR',
-      'The body was parsed before: mount this handler before express.json(), or use express.raw().',
+      'The body is already parsed: mount this handler before express.json(), or use express.raw().',
     );
   return readBytes({ body: request }, maxBodyBytes, tooLarge);
 }

@@ -64,9 +64,9 @@ describe('a callback', () => {
     awaited.noteRefusal({ messageId: 'message-2', action, reason: 'of another call' });
     awaited.noteRefusal({ messageId, action: 'catalog/push', reason: 'of another action' });
     await expect(call.wait(1)).rejects.toThrow(/^No \S+ came within 1 ms\.$/);
-    awaited.noteRefusal({ messageId, action, reason: 'The registry cannot be asked.' });
+    awaited.noteRefusal({ messageId, action, reason: 'The registry cannot be queried.' });
     await expect(call.wait(1)).rejects.toThrow(
-      /^No \S+ was accepted within 1 ms\. The last one was refused: The registry cannot be asked\.$/,
+      /^No \S+ was accepted within 1 ms\. The last one was refused: The registry cannot be queried\.$/,
     );
   });
 

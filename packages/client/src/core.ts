@@ -79,7 +79,7 @@ function requireReceiver({ callbacks }: Core): void {
   if (callbacks !== undefined) return;
   throw new SignpostError(
     'CTX_CALLBACK_URL_MISSING',
-    'Nobody would receive the callback: give the constructor `callbacks`, or call listen() first.',
+    'Nothing would receive the callback: pass `callbacks` to the constructor, or call listen() first.',
   );
 }
 
@@ -118,7 +118,7 @@ async function findService(
 ): Promise<{ service: AskedService; url: string }> {
   const named = to ?? core.settings.services[role];
   if (named === undefined)
-    throw new TypeError(`which ${role} service? Give \`to\`, or the constructor \`${role}Service\``);
+    throw new TypeError(`which ${role} service? Pass \`to\`, or \`${role}Service\` to the constructor`);
   const service = /^https?:\/\//.test(named)
     ? { url: named }
     : { url: await registeredUrl(core, named), identity: identityOf(named, core.settings.registryName) };
@@ -134,6 +134,6 @@ async function registeredUrl({ settings }: Core, subscriberId: string): Promise<
   });
   const url = records.find((record) => record.url !== undefined)?.url;
   if (url === undefined)
-    throw new SignpostError('AUT_SUBSCRIBER_NOT_FOUND', `The registry has no address of ${subscriberId}.`);
+    throw new SignpostError('AUT_SUBSCRIBER_NOT_FOUND', `The registry has no address for ${subscriberId}.`);
   return url;
 }

@@ -34,6 +34,6 @@ describe('a download', () => {
     expect(redirect(307, 'http://127.0.0.1/')).toBe('http://127.0.0.1/');
     expect(redirect(302)).toBeUndefined();
     expect(redirect(200, 'b')).toBeUndefined();
-    expect(() => redirect(301, 'https://')).toThrow('redirects to nowhere');
+    expect(() => redirect(301, 'https://')).toThrow('redirects to an invalid address');
   });
 });

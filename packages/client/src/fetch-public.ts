@@ -45,7 +45,9 @@ export async function fetchPublic(
 
 function get(url: URL, signal: AbortSignal, resolve: LookupFunction): Promise<IncomingMessage> {
   if (url.protocol !== 'https:')
-    throw new Error(`${url.origin} is not called: only https is. Development networks set ${setting}.`);
+    throw new Error(
+      `${url.origin} is not called: only https is allowed. Development networks set ${setting}.`,
+    );
   const refused = findLiteralRefusal(url.hostname, setting);
   if (refused) throw refused;
   return new Promise((answered, failed) => {
@@ -62,6 +64,6 @@ export function findRedirect(
 ): URL | undefined {
   const { location } = headers;
   if (!redirectStatuses.includes(statusCode) || location === undefined) return undefined;
-  if (!URL.canParse(location, from.href)) throw new Error('it redirects to nowhere');
+  if (!URL.canParse(location, from.href)) throw new Error('it redirects to an invalid address');
   return new URL(location, from);
 }

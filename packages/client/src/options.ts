@@ -56,8 +56,8 @@ export function readOptions(options: SignpostOptions) {
   const { onMessage, requireCallbackChain = false, allowPrivateAddresses = false } = options;
   const { answerTimeoutMs = 30_000, callbackTimeoutMs = 60_000, retryForMs = 30_000 } = options;
   const { retryBaseMs = 500, fetch: asked = fetch, logger = consoleLogger } = options;
-  if (!isSubscriberId(id)) throw new TypeError(`id is no subscriberId: ${JSON.stringify(id)}`);
-  if (!isIdPart(keyId)) throw new TypeError(`keyId is no recordId: ${JSON.stringify(keyId)}`);
+  if (!isSubscriberId(id)) throw new TypeError(`id is not a subscriberId: ${JSON.stringify(id)}`);
+  if (!isIdPart(keyId)) throw new TypeError(`keyId is not a recordId: ${JSON.stringify(keyId)}`);
   if (callbacks !== undefined) requireAddress('callbacks', callbacks);
   return {
     key: { subscriberId: id, recordId: keyId, privateKey: readPrivateKey(options.privateKey) },
@@ -79,7 +79,9 @@ function readPrivateKey(key: string | KeyObject): KeyObject {
   const read = typeof key === 'string' ? parse(key) : key;
   // JavaScript programs may pass undefined, for example from an unset environment variable.
   if (read?.asymmetricKeyType !== 'ed25519')
-    throw new TypeError('privateKey is no Ed25519 key: give its seed in Base64, a PEM text or a KeyObject');
+    throw new TypeError(
+      'privateKey is not an Ed25519 key: give its seed in Base64, a PEM text or a KeyObject',
+    );
   return read;
 }
 
@@ -90,6 +92,6 @@ export function publicKeyFromSeed(seed: string): string {
 
 function requireAddress(name: string, text: string): string {
   if (!URL.canParse(text) || !/^https?:/.test(text))
-    throw new TypeError(`${name} is no http or https address: ${text}`);
+    throw new TypeError(`${name} is not an http or https address: ${text}`);
   return text;
 }

@@ -82,7 +82,8 @@ interface NodeFiles {
 
 const noFiles: Problem = {
   status: 'unprovable',
-  reason: 'Relayed by a catalog service, not provable: its provider has signed no file of this catalog.',
+  reason:
+    'Relayed by a catalog service and not provable: its provider has not signed a file of this catalog.',
 };
 
 async function readFiles(

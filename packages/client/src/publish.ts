@@ -20,6 +20,6 @@ export async function publish(
   const { answer, callback } = await askAndWait(core, question, options);
   if (callback) return callback.message.results;
   const details = { status: answer.status, messageId: options.messageId };
-  const problem = 'The service acknowledged the publish, and will not process it.';
+  const problem = 'The service acknowledged the publish, but will not process it.';
   throw new SignpostError('NET_CALLBACK_FAILED', problem, details);
 }

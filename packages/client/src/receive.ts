@@ -86,8 +86,8 @@ async function deliver({ awaited, settings: { onMessage } }: Core, message: Rece
   if (isAwaited) return;
   if (onMessage) return onMessage(message);
   throw message.action === 'catalog/push'
-    ? new ProtocolError('NET_NOT_IMPLEMENTED', 'Nobody takes pushes here.')
-    : new ProtocolError('CTX_INVALID_FIELD', 'This answers no request of ours.', {
+    ? new ProtocolError('NET_NOT_IMPLEMENTED', 'Pushes are not accepted here.')
+    : new ProtocolError('CTX_INVALID_FIELD', 'This does not answer any of our requests.', {
         path: '$.context.messageId',
       });
 }

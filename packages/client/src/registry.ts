@@ -100,7 +100,7 @@ async function ask(options: RegistryOptions, path: string): Promise<Json | undef
     return parseJson(await readBytes(response, maxAnswerBytes));
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    const problem = `The registry at ${options.url} could not be asked: ${reason}.`;
+    const problem = `The registry at ${options.url} could not be queried: ${reason}.`;
     throw new ProtocolError('NET_DOWNSTREAM_UNAVAILABLE', problem, { cause: error });
   }
 }

@@ -80,7 +80,7 @@ async function tryOnce(settings: Settings, request: Outgoing): Promise<Tried> {
   const clock = findServerClock(request.method, { status: error.status ?? 0, date }, now);
   if (!clock) return tried;
   const difference = describeClockDifference(clock, now);
-  settings.logger.warn(`${request.url} answered 401, and ${difference}: signed once more by its clock.`);
+  settings.logger.warn(`${request.url} answered 401, and ${difference}: signed again with its time.`);
   return tryAt(settings, request, clock);
 }
 
@@ -147,7 +147,7 @@ function findRefusal(
   if (status >= 200 && status < 300 && document && !isNack) return undefined;
   const { code, message, path } = readNack(document);
   if (code !== undefined) return new SignpostError(code, message ?? code, { status, path, messageId });
-  const problem = `${url} answered ${status}, and not as the protocol says.`;
+  const problem = `${url} answered ${status}, but not as the protocol requires.`;
   return new SignpostError('NET_INTERNAL_ERROR', problem, { status, messageId });
 }
 
@@ -173,11 +173,11 @@ async function findSigner(
     const signer = identityOf(subscriberId, registryName);
     if (isAskedService(service, signer, lookup.record)) return signer;
     throw new Error(
-      `it is that of ${signer}, not of ${service.identity ?? `a participant at ${service.url}`}`,
+      `it was made by ${signer}, not by ${service.identity ?? `a participant at ${service.url}`}`,
     );
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    logger.warn(`The signature of the answer of ${url} does not count: ${reason}`);
+    logger.warn(`The signature of the answer of ${url} is not accepted: ${reason}`);
     return undefined;
   }
 }

@@ -59,7 +59,7 @@ async function exchange(
 function first({ message, context }: SubscriptionsAnswer): Subscription {
   const [subscription] = message.subscriptions;
   if (subscription) return subscription;
-  throw new SignpostError('NET_INTERNAL_ERROR', 'The answer holds no subscription.', {
+  throw new SignpostError('NET_INTERNAL_ERROR', 'The answer has no subscription.', {
     messageId: context.messageId,
   });
 }

@@ -40,7 +40,7 @@ export async function verifyChecksums(directory: string, bytes: number): Promise
   ];
   if (broken.length === 0 && (await countBytes(directory, present)) > bytes)
     throw new CommandError(
-      `${directory} is damaged: its files have more than the ${bytes} bytes that were backed up. Nothing was restored: take another backup.`,
+      `${directory} is damaged: its files have more than the ${bytes} bytes that were backed up. Nothing was restored: use another backup.`,
     );
   // Checks kinds and sizes before it opens files: reading a device or a pipe may never end.
   if (broken.length === 0)
@@ -50,7 +50,7 @@ export async function verifyChecksums(directory: string, bytes: number): Promise
   if (broken.length === 0) return;
   const more = broken.length > maxNamed ? ` and ${broken.length - maxNamed} more` : '';
   throw new CommandError(
-    `${directory} is damaged. Missing, not listed in ${name}, no plain file, or other than what was backed up: ${broken.slice(0, maxNamed).join(', ')}${more}. Nothing was restored: take another backup.`,
+    `${directory} is damaged. Missing, not listed in ${name}, not a regular file, or changed since the backup: ${broken.slice(0, maxNamed).join(', ')}${more}. Nothing was restored: use another backup.`,
   );
 }
 
@@ -61,7 +61,7 @@ async function readLines(directory: string, present: readonly string[]): Promise
   const listBytes = present.reduce((sum, path) => sum + digestLength + 3 + Buffer.byteLength(path), 0);
   const text = await readPlainFile(join(directory, name), listBytes + spareBytes).catch((error: Error) => {
     throw new CommandError(
-      `${directory} has no ${name} that can be read, so it is no backup, or a damaged one: ${error.message}`,
+      `${directory} has no readable ${name}: it is not a backup, or a damaged one: ${error.message}`,
       error,
     );
   });

@@ -25,15 +25,12 @@ export function pathsIn(directory: string) {
 
 export async function readFacts(directory: string) {
   const text = await readPlainFile(pathsIn(directory).facts, maxFactsBytes).catch((error: Error) => {
-    throw new CommandError(
-      `${directory} is no backup, or one that was not finished: it has no backup.json that can be read.`,
-      error,
-    );
+    throw new CommandError(`${directory} is not a complete backup: it has no readable backup.json.`, error);
   });
   const facts = parseIfJson(text);
   if (!isJsonObject(facts) || typeof facts.madeAt !== 'string')
     throw new CommandError(
-      `${directory}/backup.json is not what "signpost backup" writes: take another backup.`,
+      `${directory}/backup.json was not written by "signpost backup": use another backup.`,
     );
   return {
     madeAt: facts.madeAt,
@@ -50,7 +47,7 @@ const maxFactsBytes = 64 * 1024;
 /** Reads a file of a backup that may be forged: it refuses links, pipes and devices, which may never end, and files above the size limit. */
 export async function readPlainFile(file: string, maxBytes: number): Promise<Buffer> {
   const found = await lstat(file);
-  if (!found.isFile()) throw new Error(`${file} is no plain file.`);
+  if (!found.isFile()) throw new Error(`${file} is not a regular file.`);
   if (found.size > maxBytes) throw new Error(`${file} has more than ${maxBytes} bytes.`);
   return readFile(file);
 }

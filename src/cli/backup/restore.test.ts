@@ -49,7 +49,7 @@ describe('signpost restore --no-database', () => {
     const run = await restore(backup);
     expect(run).toMatchObject({
       exitCode: 1,
-      notes: expect.stringContaining('operator-token is there already'),
+      notes: expect.stringContaining('operator-token already exists'),
     });
     expect(await readToken()).toBe('another one');
   });

@@ -36,7 +36,7 @@ export async function restore(
     });
   const told = database ? await withProgress(context, 'telling others', tellOthers) : undefined;
   const text = [
-    facts ? `Restored what was backed up at ${facts.madeAt}.` : 'The database counts as restored.',
+    facts ? `Restored the backup of ${facts.madeAt}.` : 'The database is treated as restored.',
     told
       ? `${told.pushes} pushes are due again, and everything is pulled from ${counted(told.feeds, 'feed')}. Start the roles, then run: signpost check`
       : '',
@@ -58,7 +58,7 @@ async function restoreFrom(
   const copied = (await readdir(paths.data)).map((name) => join(DATA_DIR, name));
   for (const taken of [...copied, publisherDir])
     if (await hasFiles(taken))
-      throw new CommandError(`${taken} is there already: restore into another DATA_DIR, or move it away.`);
+      throw new CommandError(`${taken} already exists: restore into another DATA_DIR, or move it away.`);
   if (hasDatabase) {
     if (url === undefined) throw new CommandError('Set DATABASE_URL to an empty database.');
     await requireEmpty(url);

@@ -43,7 +43,7 @@ export async function backup(directory: string, { database, json }: BackupOption
   };
   await writeFile(paths.facts, `${JSON.stringify(facts, null, 2)}\n`);
   const parts = [database ? 'the database' : '', 'keys', hasPublisher ? 'published files' : ''];
-  const text = `${directory} has ${parts.filter((part) => part !== '').join(', ')}. It is as secret as your keys.`;
+  const text = `${directory} has ${parts.filter((part) => part !== '').join(', ')}. Keep it as secret as your keys.`;
   printResult(context, json, { directory, ...facts }, text);
 }
 
@@ -61,8 +61,8 @@ async function refuseInside(directory: string, copied: readonly string[]): Promi
 async function makeEmpty(directory: string): Promise<void> {
   await mkdir(directory, { mode: 0o700 }).catch((error: Error) => {
     if (hasCode(error, 'EEXIST'))
-      throw new CommandError(`${directory} is there already: name a directory that is not.`, error);
-    throw new CommandError(`${directory} cannot be made: ${error.message}`, error);
+      throw new CommandError(`${directory} already exists: name a new directory.`, error);
+    throw new CommandError(`${directory} cannot be created: ${error.message}`, error);
   });
 }
 

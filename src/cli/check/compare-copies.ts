@@ -68,10 +68,10 @@ function compareRows({ id, version, loggedVersion, resources, offers, counted }:
   if (resources !== counted.resources || offers !== counted.offers)
     note(
       'count',
-      `says that it has ${resources} resources and ${offers} offers, and has ${counted.resources} and ${counted.offers}.`,
+      `says that it has ${resources} resources and ${offers} offers, but has ${counted.resources} and ${counted.offers}.`,
     );
   if (loggedVersion === null || loggedVersion < version)
-    note('log', `is at version ${version}, and its change log at ${loggedVersion ?? 'none'}.`);
+    note('log', `is at version ${version}, but its change log is at ${loggedVersion ?? 'none'}.`);
   return suspects;
 }
 
@@ -84,14 +84,14 @@ async function compareCopy(
   const suspect = { catalogId: id, name: `copy ${id}` };
   const at = `catalog ${id} is at version ${version} in the catalog service`;
   if (!copy)
-    return { ...suspect, kind: 'copy-missing', progress: '', message: `${at}, and is not in the index.` };
+    return { ...suspect, kind: 'copy-missing', progress: '', message: `${at}, but is not in the index.` };
   const progress = `${copy.fingerprint} ${copy.pushedAt?.getTime()}`;
   if (copy.fingerprint !== fingerprint) {
     const parts = describeDocuments(
       await digestPublished(catalogs, published.key),
       await digestCopy(index, copy.key),
     );
-    const message = `${at}, and the index has something else: ${parts}.`;
+    const message = `${at}, but the index differs: ${parts}.`;
     return { ...suspect, kind: 'copy-differs', progress, message };
   }
   const isUsed = (copy.isServed && copy.isActive) || copy.isReplaced || copy.isMaster;
@@ -133,11 +133,11 @@ async function findSurplus(
       const one = published.get(id);
       if (one?.isWanted) continue;
       const why = one
-        ? 'is not for this discovery service any more, or not active'
+        ? 'is no longer for this discovery service, or is not active'
         : 'is not in the catalog service';
       suspects.push({
         ...{ kind: 'copy-surplus', catalogId: id, name: `copy ${id}`, progress: '' },
-        message: `catalog ${id} ${why}, and the index serves it.`,
+        message: `catalog ${id} ${why}, but the index serves it.`,
       });
     }
   }

@@ -73,9 +73,9 @@ export function isInBackoff({ state, attempts, dueAt }: MissedPush, now: Date): 
 
 function describePush(missed: MissedPush): string {
   const { subscriber, acknowledgedVersion, state, lastError, isWithdrawal } = missed;
-  if (state === null) return `and ${subscriber} has missed it: no push was planned.`;
+  if (state === null) return `but ${subscriber} has missed it: no push was planned.`;
   const told = isWithdrawal
-    ? `and ${subscriber} was not told that it is withdrawn`
+    ? `and ${subscriber} was not notified that it is withdrawn`
     : acknowledgedVersion === null
       ? `and ${subscriber} has acknowledged none`
       : `and ${subscriber} has acknowledged version ${acknowledgedVersion}`;

@@ -30,9 +30,9 @@ describe('signpost config check', () => {
 
   it('names what is no setting: all of it in .env, in the environment what looks misspelt', () => {
     expect(check({ CATALOG_PROT: '1', EDITOR: 'vi', HOSTS: 'x' }, ['COLOUR', 'DISCOVER_WAITING'])).toEqual([
-      { kind: 'unknown', setting: 'COLOUR', message: 'is no setting.' },
-      { kind: 'unknown', setting: 'DISCOVER_WAITING', message: 'is no setting.' },
-      { kind: 'unknown', setting: 'CATALOG_PROT', message: 'is no setting. Did you mean CATALOG_PORT?' },
+      { kind: 'unknown', setting: 'COLOUR', message: 'is not a setting.' },
+      { kind: 'unknown', setting: 'DISCOVER_WAITING', message: 'is not a setting.' },
+      { kind: 'unknown', setting: 'CATALOG_PROT', message: 'is not a setting. Did you mean CATALOG_PORT?' },
     ]);
   });
 
@@ -42,7 +42,7 @@ describe('signpost config check', () => {
       {
         kind: 'unknown',
         setting: 'OTEL_SERVICE_NAMES',
-        message: 'is no setting. Did you mean OTEL_SERVICE_NAME?',
+        message: 'is not a setting. Did you mean OTEL_SERVICE_NAME?',
       },
     ]);
   });

@@ -40,7 +40,11 @@ function findUnknown({ environment, file }: GivenSettings): SettingFinding[] {
   );
   return [...inFile, ...misspelt].map((setting) => {
     const meant = findMeant(setting);
-    return { kind: 'unknown', setting, message: `is no setting.${meant ? ` Did you mean ${meant}?` : ''}` };
+    return {
+      kind: 'unknown',
+      setting,
+      message: `is not a setting.${meant ? ` Did you mean ${meant}?` : ''}`,
+    };
   });
 }
 

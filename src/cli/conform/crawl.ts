@@ -22,7 +22,7 @@ export async function prepareCrawl(
   try {
     const records = await registry.findSubscriber(self.id);
     if (!records.some(({ networkMemberships }) => networkMemberships.includes(networkId)))
-      return `${self.id} is no member of ${networkId} in the registry, so that no crawler of that network comes to it`;
+      return `${self.id} is not a member of ${networkId} in the registry, so no crawler of that network reads it`;
   } catch (error) {
     if (error instanceof RegistryUnavailable) return error.message;
     throw error;

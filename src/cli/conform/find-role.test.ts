@@ -11,7 +11,7 @@ it('findRole names every role that an address answers as, and asks for --role', 
   const client = createGuardedClient({ allowPrivateAddresses: true });
   try {
     await expect(findRole(url, client)).rejects.toThrow(
-      `${url} answers as a published tree, a catalog service and a discovery service. Say which it is with --role.`,
+      `${url} answers as a published tree, a catalog service and a discovery service. Choose one with --role.`,
     );
   } finally {
     await client.close();

@@ -19,11 +19,11 @@ export async function findRole(url: string, client: GuardedClient): Promise<Role
   const [role, second] = found;
   if (role === undefined)
     throw new CommandError(
-      `${url} has no manifest, and answers neither ${actions.search.path} nor ${actions.discover.path}. Give --role to check it all the same.`,
+      `${url} has no manifest, and answers neither ${actions.search.path} nor ${actions.discover.path}. Give --role to check it anyway.`,
     );
   if (second !== undefined) {
     const names = new Intl.ListFormat('en-GB').format(found.map((one) => `a ${roleNames[one]}`));
-    throw new CommandError(`${url} answers as ${names}. Say which it is with --role.`);
+    throw new CommandError(`${url} answers as ${names}. Choose one with --role.`);
   }
   return role;
 }

@@ -85,8 +85,8 @@ export async function conform(url: string, options: ConformOptions, context: Com
 
 /** Messages after Ctrl-C: published catalogs are withdrawn. A tree was only read. */
 const endings: Record<Role, string> = {
-  catalog: 'Ending after this check, then withdrawing what was published.',
-  discovery: 'Ending after this check, then retiring what was hosted.',
+  catalog: 'Ending after this check, then withdrawing the published catalogs.',
+  discovery: 'Ending after this check, then retiring the hosted catalogs.',
   tree: 'Ending.',
 };
 
@@ -113,7 +113,7 @@ async function checkCatalogService(parts: Parts, report: ConformReport): Promise
       await run(catalogChecks, scene, parts, report);
     } finally {
       await withdrawAll(scene).catch((error) =>
-        context.note(`What was published could not be withdrawn: ${reasonOf(error)}`),
+        context.note(`The published catalogs could not be withdrawn: ${reasonOf(error)}`),
       );
     }
   });
@@ -132,7 +132,7 @@ async function checkDiscoveryService(parts: Parts, report: ConformReport): Promi
       await run(discoveryChecks, { ...scene, crawl }, parts, report);
     } finally {
       const isRetired = typeof crawl === 'string' || (await crawl.retireAll().catch(() => false));
-      if (!isRetired) context.note(`What was hosted for ${url} to crawl is still found there.`);
+      if (!isRetired) context.note(`The catalogs hosted for ${url} to crawl are still found there.`);
     }
   });
 }
@@ -178,7 +178,7 @@ async function run<Scene>(
   const unknown = only?.find((name) => !checks.some((check) => check.name === name));
   if (unknown !== undefined)
     throw new CommandError(
-      `There is no check ${unknown} of this role. There are: ${checks.map(({ name }) => name).join(', ')}.`,
+      `This role has no check ${unknown}. Its checks: ${checks.map(({ name }) => name).join(', ')}.`,
     );
   const named = clauses ? checksOfClauses(report.role) : only;
   const wanted = named ? checks.filter(({ name }) => named.includes(name)) : checks;

@@ -61,7 +61,7 @@ describe('distances and places', () => {
   ])('%s', (text, meters) => expect(parseDistance(text)).toBeCloseTo(meters));
 
   it.each(['', 'near', '-5km', '5 parsecs', '1e3', 'Infinitykm'])('"%s" is no distance', (text) => {
-    expect(() => parseDistance(text)).toThrow('It is a distance');
+    expect(() => parseDistance(text)).toThrow('Use a distance');
   });
 
   it.each(['12.97', '91,0', '0,181', 'a,b', '1,2,3', '12,97;77'])('"%s" is no place', (text) => {
@@ -95,6 +95,6 @@ describe('a condition on the price', () => {
 
   it('is refused beside a condition on the resource', () => {
     const where = 'price.energy <= 0.5 && @.id == "x"';
-    expect(() => buildMessage([], { where })).toThrow('is no condition on a price');
+    expect(() => buildMessage([], { where })).toThrow('is not a condition on a price');
   });
 });

@@ -62,7 +62,7 @@ function toPriceCondition(text: string): string {
   const type = name && priceTypes[name];
   if ((name && !type) || value === undefined)
     throw new CommandError(
-      `"${text}" is no condition on a price, such as price <= 20 INR or price.energy <= 0.5 EUR. Kinds: ${Object.keys(priceTypes).join(', ')}. They cannot be combined with conditions on a resource: search for words instead.`,
+      `"${text}" is not a condition on a price, such as price <= 20 INR or price.energy <= 0.5 EUR. Kinds: ${Object.keys(priceTypes).join(', ')}. They cannot be combined with conditions on a resource: search for words instead.`,
     );
   const attributes = '@.considerationAttributes';
   return [
@@ -85,7 +85,7 @@ export function parsePlace(text: string): Place {
   const [latitude, longitude, ...others] = text.split(',').map((part) => part.trim());
   const place = { latitude: toNumber(latitude), longitude: toNumber(longitude) };
   if (others.length === 0 && Math.abs(place.latitude) <= 90 && Math.abs(place.longitude) <= 180) return place;
-  throw new InvalidArgumentError('It is latitude,longitude in degrees, such as 12.97,77.59.');
+  throw new InvalidArgumentError('Use latitude,longitude in degrees, such as 12.97,77.59.');
 }
 
 function toNumber(text: string | undefined): number {
@@ -98,12 +98,12 @@ export function parseDistance(text: string): number {
   const [, number, unit = 'm'] = /^(\d+(?:\.\d+)?)\s*(m|km|mi|ft)?$/i.exec(text.trim()) ?? [];
   const meters = Number(number) * (metersPerUnit[unit.toLowerCase()] ?? Number.NaN);
   if (Number.isFinite(meters)) return meters;
-  throw new InvalidArgumentError('It is a distance such as 5km, 800m or 3mi.');
+  throw new InvalidArgumentError('Use a distance such as 5km, 800m or 3mi.');
 }
 
 export const collectTargets = collect(
   parserOf(
     (text) => (text.startsWith('$') ? text : undefined),
-    `It is a JSONPath from $, such as ${locationTargets[0]}.`,
+    `Use a JSONPath from $, such as ${locationTargets[0]}.`,
   ),
 );

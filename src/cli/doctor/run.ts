@@ -176,7 +176,7 @@ function renderDiagnosis(diagnosis: Diagnosis): string {
   if (!trouble) {
     const [first] = warnings;
     return [
-      ...(first ? [`\nWhat is amiss: ${first.message}`, `  What to do: ${first.hint}`] : []),
+      ...(first ? [`\nWarning: ${first.message}`, `  What to do: ${first.hint}`] : []),
       `${first ? '' : '\n'}${summary}`,
       'If one still does not appear, see the crawl log of that discovery service.',
     ].join('\n');

@@ -58,8 +58,8 @@ function decode(bytes: Buffer, { encoding = 'utf-8' }: FileSection, file: string
     const isUnknown = error instanceof RangeError;
     throw new CommandError(
       isUnknown
-        ? `The mapping names an encoding that is not known: ${name}.`
-        : `${file} is not written in ${name}. Say in the mapping what it is, such as file.encoding: windows-1252.`,
+        ? `The mapping names an unknown encoding: ${name}.`
+        : `${file} is not written in ${name}. Name its encoding in the mapping, such as file.encoding: windows-1252.`,
       error,
     );
   }
@@ -112,7 +112,7 @@ function rowOf(
   for (const [index, column] of columns.entries()) {
     const cell = record[index]?.trim() ?? '';
     if (cell.includes('\0'))
-      report({ at, column, why: 'has a character U+0000, which no message may hold', kind: 'value' });
+      report({ at, column, why: 'has a character U+0000, which no message may contain', kind: 'value' });
     else if (cell !== '' && !cells.has(column)) cells.set(column, cell);
   }
   return { at, cells };

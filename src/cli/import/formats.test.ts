@@ -36,7 +36,7 @@ describe('signpost import geojson', () => {
     const document = JSON.stringify({ type: 'FeatureCollection', features });
     const { exitCode, catalogs, notes } = await run(['geojson', 'osm', '-'], document);
     expect(exitCode).toBe(2);
-    expect(notes).toContain('feature 3: is no GeoJSON feature');
+    expect(notes).toContain('feature 3: is not a GeoJSON feature');
     expect(catalogs).toMatchObject([
       { id: 'osm:node/1', provider: { descriptor: { name: 'Tata Power' } } },
       {
@@ -69,7 +69,7 @@ describe('signpost import geojson', () => {
       JSON.stringify({ type: 'FeatureCollection', features }),
     );
     expect({ exitCode, offers: catalogs[1]?.offers }).toEqual({ exitCode: 2, offers: undefined });
-    expect(notes).toContain('feature 2: pricePerKwh "much" is no number');
+    expect(notes).toContain('feature 2: pricePerKwh "much" is not a number');
     const [offer] = catalogs[0]?.offers ?? [];
     expect(offer).toMatchObject({
       ...{ id: 'a:tariff:1', resourceIds: catalogs[0]?.resources?.map(({ id }) => id) },
@@ -83,9 +83,7 @@ describe('signpost import geojson', () => {
   });
 
   it('says so when there is no feature in it', async () => {
-    expect((await run(['geojson', 'osm', 'examples/search.json'])).notes).toContain(
-      'there is no feature in it',
-    );
+    expect((await run(['geojson', 'osm', 'examples/search.json'])).notes).toContain('it has no feature');
   });
 });
 
@@ -115,7 +113,7 @@ describe('signpost import ocpi', () => {
   it('reports a tariff that is not known as a value that is lost', async () => {
     const { exitCode, catalogs, notes } = await run(['ocpi', 'examples/ocpi-locations.json']);
     expect({ exitCode, offers: catalogs[0]?.offers }).toEqual({ exitCode: 2, offers: undefined });
-    expect(notes).toContain('tariff_ids "fast" names a tariff that is not known: its price is missing');
+    expect(notes).toContain('tariff_ids "fast" names an unknown tariff: its price is missing');
   });
 
   it('says what is wrong with a file that holds none', async () => {
@@ -124,7 +122,7 @@ describe('signpost import ocpi', () => {
       exitCode: 1,
       notes: expect.stringContaining('failed: 2001 Nope'),
     });
-    expect((await run(['ocpi', '-'], '[')).notes).toContain('is no JSON that we accept');
+    expect((await run(['ocpi', '-'], '[')).notes).toContain('is not accepted as JSON');
   });
 });
 

@@ -42,7 +42,7 @@ export function compareColumns(mapping: Mapping, columns: readonly string[]): Pr
   const named = [...mapping.columns, ...(connectors?.json === undefined ? [] : [connectors.json])];
   return [
     ...(ignore === '*'
-      ? noteAbout(unused, 'not imported, because the mapping ignores all that it does not name')
+      ? noteAbout(unused, 'not imported, because the mapping ignores everything that it does not name')
       : noteAbout(
           unused.filter((column) => !ignore.has(column)),
           'not imported, because the mapping does not name them',
@@ -53,7 +53,7 @@ export function compareColumns(mapping: Mapping, columns: readonly string[]): Pr
     ),
     ...noteAbout(
       columns.filter((column, index) => isUsed(column) && columns.indexOf(column) < index),
-      'there more than once: the first that has something in it counts',
+      'repeated: the first that is not empty is used',
     ),
   ];
 }

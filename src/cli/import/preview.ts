@@ -66,6 +66,6 @@ function renderAbsent(previews: readonly PublishPreview[], entries: PublishedTre
   if (absent.length === 0) return [];
   const ids = joinSome(absent.map(({ catalogId }) => catalogId));
   return [
-    `Published and not in this list, left as it is: ${ids}. "signpost retire" takes a catalog out of service for ever.`,
+    `Published but not in this list, left unchanged: ${ids}. "signpost retire" ends a catalog permanently.`,
   ];
 }

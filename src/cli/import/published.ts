@@ -69,11 +69,13 @@ function withOperatorsWork(
 export function renderKept({ offers, withOffers, paused, unreadable }: Kept): string[] {
   return [
     ...(offers > 0
-      ? [`Kept of what is published: ${counted(offers, 'offer')} of ${counted(withOffers, 'catalog')}.`]
+      ? [
+          `Kept from the published catalogs: ${counted(offers, 'offer')} of ${counted(withOffers, 'catalog')}.`,
+        ]
       : []),
-    ...(paused.length > 0 ? [`Paused, and stays so: ${joinSome(paused)}.`] : []),
+    ...(paused.length > 0 ? [`Still paused: ${joinSome(paused)}.`] : []),
     ...(unreadable.length > 0
-      ? [`The published files cannot be read back, so that no offer could be kept: ${joinSome(unreadable)}.`]
+      ? [`The published files cannot be read back, so no offer could be kept: ${joinSome(unreadable)}.`]
       : []),
   ];
 }

@@ -29,7 +29,7 @@ export function readGeoJson(features: JsonItems, file: string): RowSource {
     count += 1;
     for (const column of Object.keys(feature.properties ?? {})) columns.add(column);
   }
-  if (count === 0) throw new CommandError(`${file} is no GeoJSON: there is no feature in it.`);
+  if (count === 0) throw new CommandError(`${file} is not GeoJSON: it has no feature.`);
   return {
     columns: [...columns],
     *rows(report) {
@@ -37,7 +37,7 @@ export function readGeoJson(features: JsonItems, file: string): RowSource {
       for (const feature of features) {
         number += 1;
         const at = `feature ${number}`;
-        if (!isFeature(feature)) report({ at, why: 'is no GeoJSON feature', kind: 'left-out' });
+        if (!isFeature(feature)) report({ at, why: 'is not a GeoJSON feature', kind: 'left-out' });
         yield isFeature(feature) ? { at, cells: cellsOf(feature), geometry: feature.geometry } : undefined;
       }
     },

@@ -100,7 +100,7 @@ async function finish(
   const published = await readPublished(config);
   const kept = startKept();
   const wholes: Catalog[] = [];
-  await withProgress(context, 'Looking at what is published', async () => {
+  await withProgress(context, 'Reading the published catalogs', async () => {
     for (const { id, unpack } of catalogs)
       wholes.push(keepOperatorsWork(unpack(), await published.find(id), config.WIRE_PROFILE, kept));
   });
@@ -136,9 +136,7 @@ export async function reportCollected(
   if (catalogs.length === 0) throw new CommandError('Nothing could be imported.');
   if (!problems.some(isLoss) && heldBack.length === 0) return;
   if (strict)
-    throw new CommandError(
-      'Something of the source is missing in the result: see above. Nothing was written.',
-    );
+    throw new CommandError('Part of the source is missing from the result: see above. Nothing was written.');
   context.setExitCode(2);
 }
 

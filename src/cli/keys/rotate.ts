@@ -26,8 +26,7 @@ export async function rotate({ keyId, resign, json }: RotateOptions, context: Co
   if (seed !== undefined) throw new CommandError(byHand(id));
   const current = identities.publisher.keyId ?? currentKeyId(DATA_DIR, id);
   const next = loadOrCreateSigningKey(DATA_DIR, { id, keyId: keyId ?? nextKeyId(current) });
-  if (next.recordId === current)
-    throw new CommandError(`${current} is the key in use already; name another one.`);
+  if (next.recordId === current) throw new CommandError(`${current} is already in use; name another key.`);
 
   const { subscriberId, recordId } = next;
   const wait = (waits: string, text: string) => {
@@ -75,18 +74,18 @@ async function isRegistered({ subscriberId, recordId, privateKey }: SigningKey, 
     return found.kind === 'key' && found.publicKey.equals(createPublicKey(privateKey));
   } catch (error) {
     if (!(error instanceof RegistryUnavailable)) throw error;
-    const problem = `The registry at ${config.registryUrl} cannot be asked whether it knows the new key`;
-    throw new CommandError(`${problem}, so that the old one stays in use: ${error.message}`, error);
+    const problem = `The registry at ${config.registryUrl} cannot be queried for the new key`;
+    throw new CommandError(`${problem}, so the old one stays in use: ${error.message}`, error);
   }
 }
 
 function toRegister({ subscriberId, recordId, privateKey }: SigningKey, registryUrl: string): string {
   return [
-    `${registryUrl} does not know the new key yet. Register it there, beside the one in use:`,
+    `${registryUrl} does not know the new key yet. Register it there, next to the one in use:`,
     `  subscriber_id       ${subscriberId}`,
     `  record_id           ${recordId}`,
     `  signing_public_key  ${publicKeyOf(privateKey)}`,
-    'Then run the same command again: it goes on from here. Until then everything is signed with the key in use.',
+    'Then run the same command again: it continues from here. Until then everything is signed with the key in use.',
   ].join('\n');
 }
 

@@ -10,7 +10,8 @@ import { describeReceiver, explainListening, type ListenAddress } from '../send/
 import { withRegistry } from '../send/exchange.ts';
 import { resolveSigner } from '../send/signer.ts';
 
-const fourLines = '. Only the sender of the request can verify it; it comes again with three signed lines.';
+const fourLines =
+  '. Only the sender of the request can verify it; it will be sent again with three signed lines.';
 
 export interface ListenOptions {
   as?: string;
@@ -53,7 +54,7 @@ type Received = VerifiedRequest<(typeof actions)[(typeof receivedActions)[number
 function render({ context, message, identity, recordId }: Received): string {
   const { action } = context;
   return [
-    `${paint('good', action)} from ${identity}, ${recordId}: the signature holds.`,
+    `${paint('good', action)} from ${identity}, ${recordId}: the signature is valid.`,
     JSON.stringify({ context, message }, null, 2),
     '',
   ].join('\n');

@@ -57,7 +57,7 @@ async function checkConsumer(
   const record = await registry.lookup(subscriberId, recordId).catch((error: unknown) => {
     if (!(error instanceof RegistryUnavailable)) throw error;
     throw new CommandError(
-      `The registry at ${registryUrl} cannot be asked. Start it, or set REGISTRY_URL.`,
+      `The registry at ${registryUrl} cannot be queried. Start it, or set REGISTRY_URL.`,
       error,
     );
   });

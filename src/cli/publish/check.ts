@@ -33,7 +33,7 @@ export async function checkPublic(
   const registryName = config.REGISTRY_NAME;
   const node = { identity: identityOf(id, registryName), recordSubscriberId: id, registryName };
   const signal = AbortSignal.timeout(withinMs);
-  const found = await withProgress(context, `verifying what ${url} shows`, () =>
+  const found = await withProgress(context, `verifying the files at ${url}`, () =>
     withRegistry(config, async (registry, client) => {
       const source = httpSource(url, config, client, [config.catalogBaseUrl]);
       const chain = await createChainReader(config, { fetcher: source.fetcher, registry });
@@ -43,7 +43,7 @@ export async function checkPublic(
   if (found) {
     const message =
       found === 'registry-unavailable'
-        ? `What ${url} shows was not verified: the registry cannot be asked for keys.`
+        ? `The files at ${url} were not verified: the registry cannot be queried for keys.`
         : `${url} does not show this version: ${found.problem} ${found.advice}`;
     return { url, isVerified: false, message };
   }
@@ -68,7 +68,7 @@ async function findProblem(
   let step = await walk.next();
   for (; !step.done; step = await walk.next())
     if (step.value.kind === 'fault') return problemWith(step.value);
-  if (step.value === undefined) return notThere('Nothing leads to an index there.');
+  if (step.value === undefined) return notThere('No index was found there.');
   const { node: verified, indexUrls } = step.value;
   const entries = new Map<string, TrustedEntry>();
   for (const url of indexUrls) {

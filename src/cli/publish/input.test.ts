@@ -15,7 +15,7 @@ describe('a file to publish', () => {
     expect(read(catalog)).toEqual({ message: { catalogs: [catalog] } });
     expect(read([catalog, { id: 'b' }])).toEqual({ message: { catalogs: [catalog, { id: 'b' }] } });
     expect(read({ retire: ['a'] })).toEqual({ retire: ['a'] });
-    expect(() => read('a')).toThrow('holds neither');
+    expect(() => read('a')).toThrow('has neither');
   });
 
   it('gets directives for the catalogs that have none, where something is to be said of them', () => {

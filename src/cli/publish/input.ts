@@ -52,7 +52,7 @@ function asRequest(file: string, value: Json): JsonObject {
   if (isJsonObject(value) && requestMembers.some((member) => member in value)) return value;
   if (isJsonObject(value) && 'id' in value) return { message: { catalogs: [value] } };
   throw new CommandError(
-    `${file} holds neither a publish request (with "message"), nor a catalog (with "id"), nor an array of catalogs.`,
+    `${file} has neither a publish request (with "message"), nor a catalog (with "id"), nor an array of catalogs.`,
   );
 }
 

@@ -62,7 +62,7 @@ function refuseOptionsOfOther(options: PublishOptions): void {
   const name = others.find((option) => options[option] !== undefined);
   if (name === undefined) return;
   const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-  throw new CommandError(`${flag} means nothing ${to === undefined ? 'without' : 'with'} --to.`);
+  throw new CommandError(`${flag} has no effect ${to === undefined ? 'without' : 'with'} --to.`);
 }
 
 const optionsOfFiles = ['index', 'forceBaseline'] as const;
@@ -116,7 +116,7 @@ async function publishToService(
     const unanswered = listCatalogIds(part).filter((id) => !answered.has(id));
     if (unanswered.length > 0) outcome.isAnswered = false;
     if (message && unanswered.length > 0)
-      context.note(`The on_publish says nothing of ${joinSome(unanswered)}.`);
+      context.note(`The on_publish has no result for ${joinSome(unanswered)}.`);
   }
 }
 

@@ -23,7 +23,7 @@ export async function refreshHere(
     const { tree } = publisher;
     let resigned: TriggerResult[] | undefined;
     if (resign || skipVersions !== undefined) {
-      const { results, warnings = [] } = await withProgress(context, 'signing everything anew', () =>
+      const { results, warnings = [] } = await withProgress(context, 'signing everything again', () =>
         resignEverything(tree, skipVersions),
       );
       resigned = results;
@@ -50,15 +50,15 @@ function reportFormerKeys({ formerKeys, nextUpdate }: Refreshed, config: Config)
   return [...formerKeys].map(([key, catalogs]) => {
     if (catalogs.size === 0) {
       return (
-        `Nothing that is listed is signed with ${key} any more. It can go on ${nextUpdate.toISOString()}, or at once if it was compromised: ` +
+        `No listed file is signed with ${key} any more. It can be revoked on ${nextUpdate.toISOString()}, or at once if it was compromised: ` +
         describeRevocation(key, config)
       );
     }
     const some = [...catalogs].slice(0, shownCatalogs).join(', ');
     const more = catalogs.size > shownCatalogs ? ', …' : '';
     return (
-      `${key} must stay registered: it signs what is listed of ${counted(catalogs.size, 'catalog')} (${some}${more}). That ages out ` +
-      'as new baselines are published; "signpost refresh --resign" signs it all anew at once.'
+      `${key} must stay registered: listed files of ${counted(catalogs.size, 'catalog')} are signed with it (${some}${more}). They are replaced ` +
+      'as new baselines are published; "signpost refresh --resign" signs them all again now.'
     );
   });
 }

@@ -42,7 +42,7 @@ function checkItem(value: Json, at: Segments, options: DocumentOptions): Documen
     if ('@context' in value) return { subject: 'attributes', faults: checker.check(value, { at, partial }) };
   }
   throw new CommandError(
-    'That is neither a publish body (context, message), nor catalogs, nor a catalog, nor attributes with @context.',
+    'It is neither a publish body (context, message), nor catalogs, nor a catalog, nor attributes with @context.',
   );
 }
 

@@ -30,7 +30,7 @@ export async function chooseAddress(
       if (protocol === 'http:' && isOwnHost(host))
         return { host, port: Number(port || 80), url: given.uri ?? registered };
       throw new CommandError(
-        `Callbacks to ${self.subscriberId} go to its registered address ${registered}, which is not here. To wait for them ` +
+        `Callbacks to ${self.subscriberId} go to its registered address ${registered}, which is not on this machine. To wait for them ` +
           `here, let it forward to this machine, and give: --listen HOST:PORT --uri ${registered}`,
       );
     },

@@ -98,7 +98,7 @@ export async function sendAndWait(
       const clock = findServerClock(draft.method, answer, new Date());
       if (clock) {
         const difference = describeClockDifference(clock, new Date());
-        context.note(`${draft.url} answered 401, and ${difference}: signed once more by its clock.`);
+        context.note(`${draft.url} answered 401, and ${difference}: signed again with its time.`);
         request = build(clock);
         answer = await exchange(request, registry, client);
       }
@@ -140,7 +140,7 @@ function findAcknowledger({ url }: SendableRequest, { signature }: ReceivedAnswe
   if (isAskedService({ url }, signer, signature)) return signer;
   const { origin } = new URL(url);
   context.note(
-    `The answer counts as unsigned: ${signer} has signed it, which is not at ${origin} in the registry.`,
+    `The answer counts as unsigned: it was signed by ${signer}, which is not at ${origin} in the registry.`,
   );
   return undefined;
 }

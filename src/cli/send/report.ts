@@ -63,16 +63,16 @@ export function renderAnswer({ method, url }: SendableRequest, { status, body, s
 const notSigned = 'it is not signed';
 
 function renderSignature(check: SignatureCheck): string {
-  if (check.holds) return `The answer's signature holds: ${check.signer}, ${check.recordId}.`;
+  if (check.holds) return `The answer's signature is valid: ${check.signer}, ${check.recordId}.`;
   if (check.reason === notSigned) return 'The answer is not signed.';
-  return `The answer's signature does not hold: ${check.reason}.`;
+  return `The answer's signature is not valid: ${check.reason}.`;
 }
 
 export function renderCallback({ signer, recordId, chained, bound, context, message }: Callback): string {
   return [
     '',
-    `${context.action} from ${signer}, ${recordId}: the signature holds${chained ? ', and names the request' : ''}.`,
-    bound ? 'Its requestDigest is that of the request.' : 'It has no requestDigest.',
+    `${context.action} from ${signer}, ${recordId}: the signature is valid${chained ? ', and names the request' : ''}.`,
+    bound ? 'Its requestDigest matches the request.' : 'It has no requestDigest.',
     JSON.stringify({ context, message }, null, 2),
   ].join('\n');
 }
@@ -81,7 +81,7 @@ export function renderCallback({ signer, recordId, chained, bound, context, mess
 export function findShortcomings({ context, message }: Callback): string[] {
   const { results } = message as Partial<OnPublishMessage>;
   if (context.action !== endpoints.onPublish.name || !Array.isArray(results)) return [];
-  if (results.length === 0) return ['It says nothing of any catalog.'];
+  if (results.length === 0) return ['It has no result for any catalog.'];
   return results
     .filter(({ status }) => status !== 'ACCEPTED')
     .map((result) => [`${result.catalogId} is ${result.status}.`, ...renderProblems(result)].join('\n'));

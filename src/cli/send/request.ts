@@ -98,7 +98,7 @@ function parseDocument(bytes: Buffer): JsonObject {
     throw new CommandError(`The file is not JSON: ${reasonOf(error)}. --verbatim sends it as it is.`, error);
   }
   if (!isJsonObject(value))
-    throw new CommandError('The file holds JSON, but no object with context and message.');
+    throw new CommandError('The file is JSON, but not an object with context and message.');
   return value;
 }
 

@@ -38,7 +38,7 @@ function readPrivateKey(fileOrSeed: string) {
   try {
     return privateKeyFromSeed(isFile ? readFileSync(fileOrSeed, 'utf8') : fileOrSeed);
   } catch (error) {
-    const what = isFile ? `The file ${fileOrSeed} holds` : 'What --key gives is neither a file nor';
+    const what = isFile ? `The file ${fileOrSeed} holds` : 'The value of --key is neither a file nor';
     throw new CommandError(
       `${what} ${isFile ? 'no' : 'an'} Ed25519 seed: 32 bytes in Base64, as "signpost keys new" makes them.`,
       error,

@@ -32,9 +32,9 @@ describe('signpost send --wait', () => {
     const { exitCode, out } = await scene.publish('--wait');
     expect(exitCode).toBe(0);
     expect(out).toContain(
-      'catalog/on_publish from catalog.example.com/subscribers.beckn.one, key-1: the signature holds, and names the request.',
+      'catalog/on_publish from catalog.example.com/subscribers.beckn.one, key-1: the signature is valid, and names the request.',
     );
-    expect(out).toContain('Its requestDigest is that of the request.');
+    expect(out).toContain('Its requestDigest matches the request.');
     expect(out).toContain('"ACCEPTED"');
     const reply = await replies[0];
     expect(reply?.status).toBe(200);
@@ -50,7 +50,7 @@ describe('signpost send --wait', () => {
     };
     expect(await scene.publish('--wait', '5')).toMatchObject({
       exitCode: 0,
-      out: expect.stringContaining('the signature holds, and names the request.'),
+      out: expect.stringContaining('the signature is valid, and names the request.'),
     });
   });
 
@@ -80,7 +80,7 @@ describe('signpost send --wait', () => {
     };
     expect(await scene.publish('--wait', '5')).toMatchObject({
       exitCode: 1,
-      notes: expect.stringContaining('It says nothing of any catalog.'),
+      notes: expect.stringContaining('It has no result for any catalog.'),
     });
   });
 
@@ -130,7 +130,7 @@ describe('signpost send --wait', () => {
     expect(await scene.publish('--wait', '3')).toMatchObject({
       exitCode: 1,
       // Refused by the signer of the acknowledgement, or, if the callback came first, by its registered address.
-      notes: expect.stringMatching(/ was asked, (?:not|and the registry has) other\.example\.com/),
+      notes: expect.stringMatching(/ was asked, (?:not|but the registry has) other\.example\.com/),
     });
   });
 
@@ -142,7 +142,7 @@ describe('signpost send --wait', () => {
     };
     expect(await scene.publish('--wait', '5')).toMatchObject({
       exitCode: 0,
-      out: expect.stringContaining('the signature holds, and names the request.'),
+      out: expect.stringContaining('the signature is valid, and names the request.'),
     });
   });
 

@@ -162,7 +162,7 @@ describe('an OCPI endpoint', () => {
       response.end(JSON.stringify({ status_code: 1000, data: server.locations }));
       return true;
     };
-    await expect(open().read()).rejects.toThrow('has pages without end');
+    await expect(open().read()).rejects.toThrow('has endless pages');
     expect(server.requests.length).toBeLessThan(50);
   });
 

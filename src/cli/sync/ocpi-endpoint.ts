@@ -146,7 +146,7 @@ async function readPages(
     if (hasNothingNew && (isWhole || found.size === before.size)) return both;
     if (reading === mostReadings) {
       if (isWhole) return both;
-      throw new OcpiFailure(`${url} announces ${total} objects, and pages have ${found.size} of them`);
+      throw new OcpiFailure(`${url} announces ${total} objects, but its pages have ${found.size} of them`);
     }
     before = found;
   }
@@ -173,7 +173,7 @@ async function readOnce(
   let pagesWithoutNews = 0;
   for (let next: string | undefined = first.href; next !== undefined; ) {
     if (visited.has(next) || visited.size > mostPages || pagesWithoutNews > mostPagesWithoutNews)
-      throw new OcpiFailure(`${url} has pages without end`);
+      throw new OcpiFailure(`${url} has endless pages`);
     visited.add(next);
     const { data, headers } = await fetch(next);
     const before = found.size;
@@ -262,7 +262,7 @@ function judge({ status, headers, body }: FetchedAnswer): Outcome {
       isRefused: status === 401,
     };
   const document = attempt(() => parseJson(body));
-  if (!isJsonObject(document)) return { problem: 'its answer is no JSON object', isPassing: true };
+  if (!isJsonObject(document)) return { problem: 'its answer is not a JSON object', isPassing: true };
   const { status_code: code, status_message: message = '', data } = document;
   // OCPI: 1xxx success, 2xxx the client's fault, 3xxx the server's.
   if (typeof code !== 'number' || code >= 2000 || data === undefined || data === null)

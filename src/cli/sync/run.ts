@@ -114,7 +114,7 @@ async function runOnce(
   const config = context.config();
   const made = await read();
   if (!made) {
-    if (!options.watch) context.print('The source has not changed since everything of it was published.');
+    if (!options.watch) context.print('The source has not changed since it was fully published.');
     return { status: 'The source has not changed.', isComplete: true };
   }
   const { collected, per, mark } = made;
@@ -128,7 +128,7 @@ async function runOnce(
   const taken = collected.catalogs
     .filter(({ id }) => others.has(id))
     .map(({ id }) => `${id} (${others.get(id)})`);
-  if (taken.length > 0) context.note(`Published by another source, and left alone: ${joinSome(taken)}.`);
+  if (taken.length > 0) context.note(`Published by another source, left unchanged: ${joinSome(taken)}.`);
   const plan = planSync(memory, own, new Set(collected.heldBack));
   const now = new Date();
   const due = await findDue(plan, memory, options, now, context);
@@ -183,7 +183,7 @@ function refuseHalfRead(memory: SourceMemory, stationIds: ReadonlySet<string>, m
   const { count, share } = missingShare(memory, stationIds);
   if (count < 2 || share * 100 <= maxMissing) return;
   throw new CommandError(
-    `The source lacks ${counted(count, 'station')} of ${memory.stations.length}, more than ${maxMissing} %: it looks half-read, and nothing was published. If they are gone, use --max-missing ${Math.ceil(share * 100)}.`,
+    `The source lacks ${counted(count, 'station')} of ${memory.stations.length}, more than ${maxMissing} %: it looks incomplete, and nothing was published. If they are gone, use --max-missing ${Math.ceil(share * 100)}.`,
   );
 }
 
@@ -220,7 +220,7 @@ async function askFor(
   if (answer) return;
   throw new CommandError(
     answer === undefined
-      ? 'There is no terminal to ask at: --yes publishes without a question, --dry-run shows the plan.'
+      ? 'There is no terminal to ask on: --yes publishes without asking, --dry-run shows the plan.'
       : 'Nothing was published.',
   );
 }
@@ -282,7 +282,7 @@ function renderCounts({ added, changed, unchanged, gone }: SyncPlan, retired: nu
   const waiting = gone.length - retired;
   const counts = [
     ...[`${added.length} added`, `${changed.length} changed`, `${retired} retired`, `${unchanged} unchanged`],
-    ...(waiting > 0 ? [`${waiting} missing, to be retired after the time of grace`] : []),
+    ...(waiting > 0 ? [`${waiting} missing, to be retired after the grace period`] : []),
   ];
   return `${counted(added.length + changed.length + unchanged, 'catalog')}: ${counts.join(', ')}.`;
 }

@@ -152,5 +152,7 @@ async function search(
   });
   if (isAccepted(answer)) return (answer.body as unknown as SearchAnswer).message.catalogs as Catalog[];
   const { code, reason } = readRefusal(answer.body);
-  throw new CommandError(`The catalog service does not say what it has, ${answer.status} ${code}: ${reason}`);
+  throw new CommandError(
+    `The catalog service did not list its catalogs, ${answer.status} ${code}: ${reason}`,
+  );
 }

@@ -93,12 +93,12 @@ export function startConsumer(config: Config, logger: Logger, published: Promise
         // Also before the first search: the inbox stays empty while a newcomer sends the first request.
         await delay(pauseMs, undefined, { signal });
         await search(config, message).catch((error) =>
-          logger.debug({ err: error }, 'a question was not answered'),
+          logger.debug({ err: error }, 'a search was not answered'),
         );
       }
   };
   const asking = published.then(askOnAndOn).catch((error: unknown) => {
-    if (!signal.aborted) logger.debug({ err: error }, 'the consumer of the demo asks nothing more');
+    if (!signal.aborted) logger.debug({ err: error }, 'the demo consumer has stopped searching');
   });
   return {
     async close() {

@@ -59,7 +59,7 @@ async function claimDataDir(dataDir: string, context: CommandContext): Promise<(
     if (!(error instanceof LockNotFree)) throw new CommandError(explainUnwritable(dataDir, error), error);
     const where = error.ownerPid ? `process ${error.ownerPid}` : 'on another machine or in another container';
     throw new CommandError(
-      `Signpost is up already with the data of ${dataDir} (${where}). Stop it, or set another DATA_DIR and other ports.`,
+      `Signpost is already running with the data of ${dataDir} (${where}). Stop it, or set another DATA_DIR and other ports.`,
       error,
     );
   } finally {

@@ -56,7 +56,7 @@ describe('signpost verify over HTTP', () => {
     });
   });
 
-  it('takes the keys from the registry, and tells when it cannot be asked', async () => {
+  it('takes the keys from the registry, and tells when it cannot be queried', async () => {
     const record = {
       record_id: 'key-1',
       details: {
@@ -72,11 +72,11 @@ describe('signpost verify over HTTP', () => {
     const env = { REGISTRY_URL: `${address}/dedi` };
     expect(await verify(tree, [address], env)).toMatchObject({
       exitCode: 0,
-      out: expect.stringContaining('Everything holds'),
+      out: expect.stringContaining('Everything is valid'),
     });
     const { exitCode, notes } = await verify(tree, [address], { REGISTRY_URL: 'http://127.0.0.1:1/dedi' });
     expect(exitCode).toBe(1);
-    expect(notes).toContain('cannot be asked for keys');
+    expect(notes).toContain('cannot be queried for keys');
   });
 
   it('names what is wrong with a node that has no manifest, or does not answer', async () => {

@@ -118,13 +118,13 @@ function renderVerdict({ node, holding, faults, warnings }: VerifyReport): strin
   const what = `${counted(count, 'document')}, ${counted(catalog, 'catalog')} of ${node}`;
   const doubts = warnings.length > 0 ? ` ${counted(warnings.length, 'warning')}: ${warnings[0]?.hint}` : '';
   const [first] = faults;
-  if (!first) return `Everything holds: ${what}.${doubts}`;
+  if (!first) return `Everything is valid: ${what}.${doubts}`;
   const subject = [first.document, first.catalogId, first.url].filter((part) => part !== undefined).join(' ');
   return [
     `First broken link: ${subject}`,
     `  ${first.message} (${first.code})`,
     `  What to do: ${first.hint}`,
-    `${counted(faults.length, 'fault')}. What holds: ${what}.`,
+    `${counted(faults.length, 'fault')}. Valid: ${what}.`,
   ]
     .map(oneLine)
     .join('\n');
@@ -163,6 +163,6 @@ function readKey(text: string) {
   try {
     return [recordId, parsePublicKey(publicKey)] as const;
   } catch (error) {
-    throw new CommandError(`--key ${text} is no recordId=publicKey: ${reasonOf(error)}`, error);
+    throw new CommandError(`--key ${text} is not recordId=publicKey: ${reasonOf(error)}`, error);
   }
 }

@@ -42,7 +42,7 @@ export async function directorySource(path: string): Promise<FileSource> {
   const root = (await hasTree(path)) ? path : join(path, 'public');
   if (!(await hasTree(root))) {
     throw new CommandError(
-      `${path} is no published tree: it has neither .well-known/dedi.index.json nor index/….index.json.`,
+      `${path} is not a published tree: it has neither .well-known/dedi.index.json nor index/….index.json.`,
     );
   }
   const { read, ...urls } = await openDirectory(root);
@@ -51,7 +51,9 @@ export async function directorySource(path: string): Promise<FileSource> {
       const wire = await read(url);
       if (wire === undefined) return { kind: 'missing', status: 404 };
       if (wire.length <= maxBytes) return { kind: 'file', file: { url, wire } };
-      throw new CrawlFault('too-large', `${url} has ${wire.length} bytes; ${maxBytes} are read.`, { url });
+      throw new CrawlFault('too-large', `${url} has ${wire.length} bytes; at most ${maxBytes} are read.`, {
+        url,
+      });
     },
   };
   return { ...urls, fetcher };

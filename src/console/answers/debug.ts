@@ -40,6 +40,6 @@ export const InboxItem = titled('InboxItem', {
   why: Type.Optional(Type.String()),
   headers: Type.Record(Type.String(), Type.String()),
   /** Never parsed: 1 MiB of JSON can be 20 MiB of objects. */
-  body: Type.String({ description: 'As it came; the first 16 KiB where it does not verify.' }),
+  body: Type.String({ description: 'As received; only the first 16 KiB if it does not verify.' }),
 });
 export type InboxItem = Static<typeof InboxItem>;

@@ -7,8 +7,8 @@ import type { LeftOut } from '../../rules/discover/page-answer.ts';
 export const NearMiss = Type.Object({
   code: Type.String({ examples: ['unknown-path'] }),
   message: Type.String(),
-  path: Type.Optional(Type.String({ description: 'The culprit in the request.' })),
-  suggestion: Type.Optional(Type.String({ description: 'What may have been meant.' })),
+  path: Type.Optional(Type.String({ description: 'The wrong value in the request.' })),
+  suggestion: Type.Optional(Type.String({ description: 'What was probably meant.' })),
 });
 export type NearMiss = Static<typeof NearMiss>;
 
@@ -17,7 +17,7 @@ export type ExplainStep = Static<typeof ExplainStep>;
 
 export const FindAnswer = titled('FindAnswer', {
   catalogs: Type.Array(Type.Unsafe<ReceivedCatalog>({}), {
-    description: 'As the message of on_discover has them.',
+    description: 'As in the message of on_discover.',
   }),
   resourceCount: Type.Integer({ description: 'Resources in the answer.' }),
   total: Type.Integer({ description: 'Resources that match.' }),
@@ -29,28 +29,28 @@ export const FindAnswer = titled('FindAnswer', {
         'All resources of the answer in order, with rank and distanceMeters, as on_discover has them.',
     }),
   ),
-  leftOut: Type.Optional(Type.Unsafe<LeftOut>({ description: 'What matched and is not in the answer.' })),
-  nearMisses: Type.Array(NearMiss, { description: 'What came close, where nothing was found.' }),
+  leftOut: Type.Optional(Type.Unsafe<LeftOut>({ description: 'Matches that are not in the answer.' })),
+  nearMisses: Type.Array(NearMiss, { description: 'Near misses, if nothing was found.' }),
   explain: Type.Object({
     steps: Type.Array(ExplainStep),
     ms: Type.Number({ description: 'How long the search took.' }),
   }),
   request: Type.Unsafe<{ context: object; message: DiscoverMessage }>({
-    description: 'The body of a discover that asks the same.',
+    description: 'The body of a discover with the same intent.',
   }),
 });
 export type FindAnswer = Static<typeof FindAnswer>;
 
 export const WhyAnswer = titled('WhyAnswer', {
   found: Type.Boolean(),
-  resource: Type.Optional(Type.Unknown({ description: 'The one that was looked at.' })),
+  resource: Type.Optional(Type.Unknown({ description: 'The resource that was checked.' })),
   rank: Type.Optional(Type.Integer({ description: 'Its position among all that match, from 1.' })),
   checks: Type.Array(
     Type.Object({
       check: Type.String({ examples: ['filter'] }),
       ok: Type.Boolean(),
       detail: Type.String(),
-      got: Type.Optional(Type.Unknown({ description: 'What stands there instead.' })),
+      got: Type.Optional(Type.Unknown({ description: 'The value found there instead.' })),
     }),
   ),
   conclusion: Type.String(),
@@ -60,8 +60,7 @@ export type WhyAnswer = Static<typeof WhyAnswer>;
 
 export const Field = titled('Field', {
   path: Type.String({
-    description:
-      'From the resource, or offer, on. [*] stands for any element: a filter asks there with [?@…].',
+    description: 'Path from the resource or offer. [*] means any element: a filter uses [?@…] there.',
     examples: ['@.resourceAttributes.attributes.ratedPower.value'],
   }),
   label: Type.String({ examples: ['Rated power'] }),
@@ -78,7 +77,7 @@ const TypeFields = Type.Object({
   label: Type.String(),
   resources: Type.Integer(),
   fields: Type.Array(Field),
-  offers: Type.Array(Field, { description: 'Of the offers for resources of this type.' }),
+  offers: Type.Array(Field, { description: 'Fields of the offers for resources of this type.' }),
 });
 
 export const FieldsAnswer = Type.Object({

@@ -19,7 +19,7 @@ export const Health = titled('Health', {
   reasons: Type.Array(Type.String(), { description: 'Why it is not healthy.' }),
   processes: Type.Array(
     Type.Object({ process: Type.String(), roles: Type.Array(Type.String()), version: Type.String() }),
-    { description: 'Those that have written within the last two minutes.' },
+    { description: 'Those that have reported within the last two minutes.' },
   ),
 });
 export type Health = Static<typeof Health>;

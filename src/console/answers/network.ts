@@ -21,9 +21,9 @@ export const Overview = titled('Overview', {
   crawl: Type.Object({
     failing: Type.Integer({
       description:
-        'Nodes of which something could not be read lately: `failing` and `with failing catalogs` in the list of nodes.',
+        'Nodes where something could not be read recently: `failing` and `with failing catalogs` in the list of nodes.',
     }),
-    failingCatalogs: Type.Integer({ description: 'Crawled catalogs that could not be read lately.' }),
+    failingCatalogs: Type.Integer({ description: 'Crawled catalogs that could not be read recently.' }),
   }),
   index: Type.Object({ version: Type.Integer(), resources: Type.Integer() }),
 });
@@ -85,7 +85,7 @@ export const Master = Type.Object({
     { description: 'The first fifty.' },
   ),
   dependentCount: Type.Integer(),
-  orMore: Type.Boolean({ description: 'More resources extend it than were looked at.' }),
+  orMore: Type.Boolean({ description: 'More resources extend it than were checked.' }),
 });
 export type Master = Static<typeof Master>;
 
@@ -123,7 +123,7 @@ export const Delivery = Type.Object({
   action: Type.String(),
   about: Type.String({ description: 'The catalogId of a push, the messageId of a callback.' }),
   state: Type.Enum([...deliveryStates]),
-  detail: Type.String({ description: 'What exactly: refused, no endpoint, skipped …' }),
+  detail: Type.String({ description: 'Details: refused, no endpoint, skipped …' }),
   form: Type.Optional(
     Type.Enum(['full', 'strict'], {
       description: 'What was sent last: everything, or strict form, for a receiver whose schemas are closed.',
@@ -134,8 +134,8 @@ export const Delivery = Type.Object({
   nextTryAt: Type.Optional(Time),
   lastStatus: Type.Optional(Type.Integer()),
   lastError: Type.Optional(Type.String()),
-  acknowledgedVersion: Type.Optional(Type.Integer({ description: 'Of a push: what the receiver has.' })),
-  version: Type.Optional(Type.Integer({ description: 'Of a push: what there is.' })),
+  acknowledgedVersion: Type.Optional(Type.Integer({ description: 'Of a push: version at the receiver.' })),
+  version: Type.Optional(Type.Integer({ description: 'Of a push: the current version.' })),
   createdAt: Type.Optional(Time),
 });
 export type Delivery = Static<typeof Delivery>;
@@ -147,11 +147,11 @@ export const DeliveryHistory = titled('DeliveryHistory', {
       at: Time,
       durationMs: Type.Integer(),
       url: Type.String(),
-      status: Type.Optional(Type.Integer({ description: 'Missing where no answer came.' })),
-      answer: Type.String({ description: 'The first kilobyte of the answer, or why none came.' }),
+      status: Type.Optional(Type.Integer({ description: 'Missing if there was no answer.' })),
+      answer: Type.String({ description: 'The first kilobyte of the answer, or why there was none.' }),
       request: Type.String({ description: 'The first two kilobytes of the body.' }),
     }),
-    { description: 'The last ten requests, the oldest first; empty where the first one succeeded.' },
+    { description: 'The last ten requests, the oldest first; empty if the first one succeeded.' },
   ),
 });
 export type DeliveryHistory = Static<typeof DeliveryHistory>;
@@ -169,7 +169,7 @@ export const CrawledNode = Type.Object({
   node: Type.String(),
   state: Type.Enum([...nodeStandings]),
   catalogs: Type.Integer(),
-  failing: Type.Integer({ description: 'Catalogs and indexes that could not be read lately.' }),
+  failing: Type.Integer({ description: 'Catalogs and indexes that could not be read recently.' }),
   lastLookAt: Type.Optional(Time),
   nextAt: Type.Optional(Time),
   lastCode: Type.Optional(
@@ -226,7 +226,7 @@ export const CatalogSummary = Type.Object({
   resources: Type.Integer(),
   offers: Type.Integer(),
   orMore: Type.Optional(Type.Boolean({ description: 'There are more documents than were counted.' })),
-  version: Type.Optional(Type.Integer({ description: 'Of a copy that was pushed or pulled, not known.' })),
+  version: Type.Optional(Type.Integer({ description: 'Not known for a copy that was pushed or pulled.' })),
   updatedAt: Type.String({ format: 'date-time' }),
   state: Type.String({ examples: ['active', 'inactive', 'served', 'paused', 'withdrawn'] }),
 });
@@ -243,11 +243,11 @@ export type CatalogVersion = Static<typeof CatalogVersion>;
 
 export const CatalogDetails = titled('CatalogDetails', {
   ...CatalogSummary.properties,
-  document: Type.Object({}, { description: 'The catalog, without its documents where it is large.' }),
+  document: Type.Object({}, { description: 'The catalog, without its documents if it is large.' }),
   documentTruncated: Type.Optional(Type.Boolean()),
   resourceDirectives: Type.Array(ResourceDirective, {
     description:
-      'Which master resources its resources extend, and as which variants: of the first 200 that do. Of a copy that was pushed or pulled it is not known.',
+      'Which master resources its resources extend, and as which variants; only the first 200. Not known for a copy that was pushed or pulled.',
   }),
   versions: Type.Array(CatalogVersion, {
     description: 'The latest first, as far as HISTORY_DAYS keeps them.',

@@ -30,7 +30,7 @@ const Results = Type.Optional(Type.Array(Type.Unsafe<PublishResult>({})));
 
 export const PublishAnswer = Type.Object({
   way: Type.String(),
-  messageId: Type.String({ description: 'By which it can be watched.' }),
+  messageId: Type.String({ description: 'Use it to follow the progress.' }),
   transactionId: Type.Optional(Type.String()),
   results: Results,
 });

@@ -19,7 +19,7 @@ export const Session = titled('Session', {
   ),
   needsToken: Type.Boolean({
     description:
-      'Whether the token is asked for everything, as it is elsewhere than on a loopback address. Who has none is told no more than this.',
+      'Whether every request needs the token, as on any address that is not loopback. Without a token, the answer has only this member.',
   }),
   version: Type.Optional(Type.String()),
   roles: Type.Optional(Type.Array(Type.String(), { description: 'Of this process.' })),
@@ -31,7 +31,7 @@ export const Session = titled('Session', {
   publishers: Type.Optional(
     Type.Array(Type.String(), {
       description:
-        'Whose keys this machine has, beside those of its services: each of them can publish here.',
+        'Identities whose keys this machine has, besides its services: each of them can publish here.',
     }),
   ),
   can: Type.Optional(

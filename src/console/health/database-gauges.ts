@@ -67,7 +67,7 @@ export function addDatabaseGauges({ database, metrics, logger }: Tools): void {
     'Age of the oldest change on its way to the index, by what it waits for: its processing, its push',
     'stage',
   );
-  const failing = gauge('signpost_crawl_failing_catalogs', 'Catalogs that the crawler could not read lately');
+  const failing = gauge('signpost_crawl_failing_catalogs', 'Catalogs that could not be crawled recently');
   const forget = () => {
     for (const labelled of [counts, ages, size, lag]) labelled.reset();
     // After a reset, a gauge without labels would report 0.

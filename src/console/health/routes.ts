@@ -20,7 +20,7 @@ export function addHealthRoutes(
   const minutesAgo = (minutes: number) => new Date(now().getTime() - minutes * 60_000);
 
   addRoute(server, 'GET /api/health', {
-    summary: 'Say whether all is well, and if not, why; and which processes run.',
+    summary: 'Show whether all is well, why not, and which processes run.',
     tag,
     answer: Health,
     async handle() {
@@ -44,7 +44,7 @@ export function addHealthRoutes(
   addRoute(server, 'GET /api/health/troubles', {
     summary: 'List failures that last, each with what to do next.',
     description:
-      'A key of a running role that the registry does not have; a subscription that a catalog service refuses; a feed that is not in step. The same list is in the body of `/ready`, in `signpost status` and in `signpost check`.',
+      'A key of a running role that the registry does not have; a subscription that a catalog service refuses; a feed that is out of sync. The same list is in the body of `/ready`, in `signpost status` and in `signpost check`.',
     tag,
     answer: listOf('Troubles', Trouble),
     handle: async () => ({ items: await readTroubles(database, now()) }),
@@ -61,9 +61,9 @@ export function addHealthRoutes(
   });
 
   addRoute(server, 'GET /api/health/series', {
-    summary: 'Tell how all processes did, minute by minute.',
+    summary: 'Show the measurements of all processes, minute by minute.',
     description:
-      'Rates, errors and searches without a result count per minute. Numbers are added up over all processes; of the delay of the event loop, the highest counts. Kept for HEALTH_DAYS (7).',
+      'Rates, errors and searches without a result count per minute. Numbers are added up over all processes; for the delay of the event loop, the highest is used. Kept for HEALTH_DAYS (7).',
     tag,
     query: Type.Object({
       hours: Type.Optional(Type.Integer({ minimum: 1, maximum: 168, default: defaultHours })),

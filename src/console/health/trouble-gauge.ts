@@ -21,7 +21,7 @@ export function addTroubleGauge({ metrics, troubles, logger }: Tools): void {
   };
   const gauge = metrics.gauge(
     'signpost_troubles',
-    'Failures that last: keys that the registry does not have, subscriptions that are refused, feeds that are not in step',
+    'Failures that last: keys that the registry does not have, subscriptions that are refused, feeds that are out of sync',
     ['kind'],
     { collect },
   );

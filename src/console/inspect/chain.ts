@@ -117,5 +117,5 @@ function missingLinks(chain: readonly ChainLink[]): ChainLink[] {
   if (!isBroken) return [];
   return [...nodeNames, 'entry' as const, 'files' as const]
     .filter((name) => !chain.some((each) => each.link === name))
-    .map((name) => link(name, 'unseen', 'Nobody gets this far: a link before it is broken.'));
+    .map((name) => link(name, 'unseen', 'Crawlers do not get this far: an earlier link is broken.'));
 }

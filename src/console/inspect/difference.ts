@@ -113,6 +113,6 @@ function tooLarge(): ConsoleError {
   const { maxDocuments, maxBytes } = bounds;
   const most = `${maxDocuments} resources or offers, or ${maxBytes / 1024 / 1024} MiB of them,`;
   return new ConsoleError('SCH_SCHEMA_VALIDATION_FAILED', `Catalogs of more than ${most} are not compared.`, {
-    ...{ status: 413, hint: 'Compare the versions: an inspection tells which is indexed and which is live.' },
+    ...{ status: 413, hint: 'Compare the versions: an inspection shows which is indexed and which is live.' },
   });
 }

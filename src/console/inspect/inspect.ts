@@ -48,7 +48,7 @@ export async function inspect(context: ConsoleContext, question: InspectQuestion
   } catch (error) {
     if (tools.signal.aborted) throw tooSlow();
     if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
-    throw new ProtocolError('NET_DOWNSTREAM_UNAVAILABLE', `The registry cannot be asked: ${error.message}`);
+    throw new ProtocolError('NET_DOWNSTREAM_UNAVAILABLE', `The registry cannot be queried: ${error.message}`);
   }
 }
 
@@ -187,7 +187,7 @@ function unknownSubject(text: string): Inspection {
 function unreachableAddress({ address, fault: reason }: Extract<Subject, { fault: unknown }>): Inspection {
   const finding = fault({ document: 'manifest', url: address }, reason);
   const chain = [
-    link('registry', 'unseen', 'Nobody knows yet whose address this is.'),
+    link('registry', 'unseen', 'The owner of this address is not known yet.'),
     ...buildChain([finding], new Map()),
   ];
   return {

@@ -15,12 +15,12 @@ export function addInspectRoutes(server: FastifyInstance, context: ConsoleContex
     inTurn(() => inspect(context, { text: q.trim(), node, network }));
 
   addRoute(server, 'GET /api/inspect', {
-    summary: 'Tell why a node, a catalog or a resource is, or is not, to be found.',
+    summary: 'Explain why a node, a catalog or a resource can be found, or not.',
     description:
-      'Walks the chain from the registry to the index, now, as a crawler does that has never seen the node; for what was published through a catalog service, from the registry over publish and push.',
+      'Follows the chain from the registry to the index, now, like a crawler that has never seen the node; for catalogs published through a catalog service, from the registry through publish and push.',
     query: InspectQuery,
     answer: Inspection,
-    answers: { 413: tooLarge, 503: `${tooMany} Or the registry cannot be asked.`, 504: tooSlow },
+    answers: { 413: tooLarge, 503: `${tooMany} Or the registry cannot be queried.`, 504: tooSlow },
     handle: ({ query }) => ask(query),
   });
 
@@ -71,5 +71,5 @@ const InspectQuery = Type.Object({
 });
 
 const tooLarge = 'The files of the node have more bytes than an inspection reads.';
-const tooMany = 'Too many inspections are under way; Retry-After says when to come again.';
+const tooMany = 'Too many inspections are in progress; Retry-After says when to try again.';
 const tooSlow = 'The node does not answer in time.';

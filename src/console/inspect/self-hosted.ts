@@ -88,24 +88,24 @@ export function linkToIndex(
 ): ChainLink {
   const about = { catalogId, ...(held && { at: held.updatedAt }) };
   if (!crawled)
-    return link('indexed', 'broken', `This discovery service has not met ${catalogId} yet.`, {
+    return link('indexed', 'broken', `This discovery service has not seen ${catalogId} yet.`, {
       ...about,
-      hint: 'Crawl its node now, and see to it that the node is in a network that this discovery service reads.',
+      hint: 'Crawl its node now, and make sure that the node is in a network that this discovery service reads.',
     });
   const { state, version, waitingFor, nextAt } = crawled;
   const code = crawled.lastCode ?? undefined;
-  const hint = nextAt ? `It is looked at again at ${nextAt.toISOString()}.` : 'Crawl its node now.';
+  const hint = nextAt ? `It will be checked again at ${nextAt.toISOString()}.` : 'Crawl its node now.';
   if (!held?.isServed || version === null)
     return link('indexed', 'broken', `${catalogId} is not served: ${state}${nameMasters(waitingFor)}.`, {
       ...{ ...about, code, hint },
     });
   if (state === 'paused')
-    return link('indexed', 'warning', `Version ${version} is held, and paused by its publisher.`, {
-      ...{ ...about, code: 'paused', hint: 'Let it be active again: signpost resume.' },
+    return link('indexed', 'warning', `Version ${version} is kept, but paused by its publisher.`, {
+      ...{ ...about, code: 'paused', hint: 'Make it active again: signpost resume.' },
     });
   const versions = { expected: `version ${live}`, got: `version ${version}` };
   if (live !== undefined && live !== version)
-    return link('indexed', 'warning', `Version ${version} is served, while version ${live} is live.`, {
+    return link('indexed', 'warning', `Version ${version} is served, but version ${live} is live.`, {
       ...{ ...about, ...versions, code, hint },
     });
   return link('indexed', 'ok', `Version ${version} with ${crawled.resources} resources is served.`, about);

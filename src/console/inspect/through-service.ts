@@ -68,7 +68,7 @@ interface LatestPublish {
 }
 
 function linkPublish(catalogId: string, latest: LatestPublish | undefined): ChainLink {
-  if (!latest) return link('publish', 'unseen', 'No publish of it is remembered here.', { catalogId });
+  if (!latest) return link('publish', 'unseen', 'No publish of it is recorded here.', { catalogId });
   const { acceptedAt, messageId, result } = latest;
   const about = { catalogId, at: acceptedAt.toISOString() };
   const [error] = result.errors ?? [];
@@ -85,7 +85,7 @@ function linkStored(catalogId: string, { stored, indexed }: KnownCatalog): Chain
     const service = indexed?.source.replace(/^service:/, '');
     return service === undefined
       ? link('stored', 'broken', 'No catalog service of this database has it.', { catalogId })
-      : link('stored', 'unseen', `It is kept by ${service}, whose database is not this one.`, { catalogId });
+      : link('stored', 'unseen', `It is kept by ${service}, which has another database.`, { catalogId });
   }
   const { version, type, isActive, visibleTo, resources, offers, updatedAt } = stored;
   const about = { catalogId, at: updatedAt };
@@ -95,7 +95,7 @@ function linkStored(catalogId: string, { stored, indexed }: KnownCatalog): Chain
       ...{ ...about, code: 'paused', hint: 'Publish it with isActive: true.' },
     });
   if (type === 'MASTER')
-    return link('stored', 'ok', `${size} Templates, found only through what extends them.`, about);
+    return link('stored', 'ok', `${size} Templates, found only through resources that extend them.`, about);
   return link('stored', 'ok', size, about);
 }
 
@@ -123,7 +123,7 @@ function linkPush(catalogId: string, version: number | undefined, copy: PushedCo
     const hint = 'Publish the catalog again: its next change is pushed whole.';
     return link('push', 'broken', detail, { ...about, code: 'skipped', hint });
   }
-  return link('push', 'warning', `${discovery} is being told: ${lastError ?? state}.`, about);
+  return link('push', 'warning', `${discovery} is being notified: ${lastError ?? state}.`, about);
 }
 
 function linkServed({ catalogId, indexed, stored }: KnownCatalog, copies: readonly PushedCopy[]): ChainLink {
@@ -134,10 +134,10 @@ function linkServed({ catalogId, indexed, stored }: KnownCatalog, copies: readon
     });
   const { isServed, isActive, type, networks, updatedAt, source } = indexed;
   const about = { catalogId, at: updatedAt };
-  if (type === 'MASTER') return link('indexed', 'ok', 'Templates are held, not searched.', about);
+  if (type === 'MASTER') return link('indexed', 'ok', 'Templates are kept, but not searched.', about);
   if (!isServed || !isActive)
-    return link('indexed', 'broken', `It is held, but ${isActive ? 'not served' : 'not active'}.`, {
-      ...{ ...about, hint: 'Publish it with isActive: true, or see which other source brings it.' },
+    return link('indexed', 'broken', `It is kept, but ${isActive ? 'not served' : 'not active'}.`, {
+      ...{ ...about, hint: 'Publish it with isActive: true, or see which other source provides it.' },
     });
   const where = networks.length === 0 ? 'every network' : networks.join(', ');
   const isBehind =

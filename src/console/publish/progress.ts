@@ -12,7 +12,7 @@ import { notFound } from '../errors.ts';
 export async function readProgress(context: ConsoleContext, id: string): Promise<ProgressAnswer> {
   if (id.startsWith(filesPrefix)) return readFilesProgress(context, id);
   const found = await findPublish(context.database, id);
-  if (!found) throw notFound(`No publish ${id} is remembered here.`);
+  if (!found) throw notFound(`No publish ${id} is recorded here.`);
   const results: PublishResult[] = found.results.map((text) => JSON.parse(text));
   return { steps: stepsOf(found, results), ...(results.length > 0 && { results }) };
 }
@@ -61,7 +61,7 @@ function pushStep(catalogs: PublishStanding['catalogs'], doneAt: Date | null): P
   const rest = [
     ...(failed > 0 ? [`${failed} do not get it`] : []),
     ...(skipped > 0 ? [`${skipped} skipped by an operator`] : []),
-    ...(others > 0 ? [`${others} are being told`] : []),
+    ...(others > 0 ? [`${others} are being notified`] : []),
   ];
   return {
     ...{ step: 'pushed', state: isDone ? 'done' : isFailed ? 'failed' : 'waiting' },
@@ -115,7 +115,7 @@ async function readFilesProgress({ database, config }: ConsoleContext, id: strin
   const detail = catalogs.map(([catalogId, status]) => `${catalogId}: ${status}`).join(', ');
   const indexed: PublishStep = {
     ...{ step: 'indexed', state: lagging.length === 0 ? 'done' : 'waiting' },
-    ...(codes.length > 0 && { detail: `The crawler tells: ${codes.join(', ')}.` }),
+    ...(codes.length > 0 && { detail: `The crawler reports: ${codes.join(', ')}.` }),
   };
   return {
     steps: [
@@ -136,5 +136,5 @@ function parseFiles(id: string): { at: string; catalogs: PublishedFile[] } {
   } catch {
     // Reported below.
   }
-  throw notFound(`No publish ${id} is remembered here.`);
+  throw notFound(`No publish ${id} is recorded here.`);
 }

@@ -22,7 +22,7 @@ export function addPublishRoutes(server: FastifyInstance, context: ConsoleContex
     description: 'Nothing is sent or stored.',
     body: Type.Object({ text: Text, as: As }, { title: 'PublishCheckRequest' }),
     answer: CheckAnswer,
-    answers: { 503: 'Too many checks are under way; Retry-After says when to come again.' },
+    answers: { 503: 'Too many checks are in progress; Retry-After says when to try again.' },
     access: 'read',
     bodyLimit: maxCheckedBytes,
     handle: ({ body: { text, as } }) => inTurn(() => checkText(context, text, as)),
@@ -51,7 +51,7 @@ export function addPublishRoutes(server: FastifyInstance, context: ConsoleContex
   });
 
   addRoute(server, 'GET /api/publish/:messageId', {
-    summary: 'Tell how far a publish has come.',
+    summary: 'Show the progress of a publish.',
     answer: ProgressAnswer,
     handle: ({ params }) => readProgress(context, params.messageId),
   });

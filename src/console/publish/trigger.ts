@@ -29,7 +29,7 @@ export async function publishFiles(context: ConsoleContext, message: Json): Prom
 
 /** Announces a callback to the publisher, which then accepts it. If no publisher runs, nothing can receive it; the failure is only logged. */
 export async function awaitCallback(context: ConsoleContext, awaited: AwaitedRequest): Promise<void> {
-  const tell = (reason: object) => context.logger.debug(reason, 'the publisher was not told of a callback');
+  const tell = (reason: object) => context.logger.debug(reason, 'the publisher did not get a callback');
   try {
     const reply = await announceCallback(triggerOf(context), awaited, announceMs);
     if (reply.kind === 'refused') tell(reply);

@@ -44,7 +44,7 @@ export function createApplyAside(context: CrawlContext) {
       const read = { ...rest, work: { row, lease }, reading: content, faults: faults.map(plainError) };
       return run<string[]>(applyHere.name, row.node, { read }).catch((error) => {
         const excess = wasEnded(error);
-        const message = `To apply ${row.catalog_id} with what it inherits takes too much ${excess}.`;
+        const message = `Applying ${row.catalog_id} with what it inherits takes too much ${excess}.`;
         throw excess ? new CrawlFault('inherits-too-much', message) : error;
       });
     },

@@ -191,7 +191,7 @@ async function judgeSizes(
     const all = (others.get(nodeId) ?? 0) + resources;
     others.set(nodeId, all);
     if (all > maxResources) {
-      throw new CrawlFault('too-many-resources', `${node} has ${all} resources; ${maxResources} are kept.`);
+      throw new CrawlFault('too-many-resources', `${node} has ${all} resources; ${maxResources} at most.`);
     }
     return resources;
   });

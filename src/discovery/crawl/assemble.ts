@@ -147,7 +147,7 @@ export async function recordExtensions(
   await changeUses(tx, inheritedTable, target.id, sumUses(added, former), { isWhole });
   const repeated = extending.length > 0 ? await findRepeatedVariant(tx, target.id) : undefined;
   if (repeated === undefined) return;
-  const message = `The variant of ${repeated} is that of another resource of the catalog, too.`;
+  const message = `The variant of ${repeated} is also that of another resource of the catalog.`;
   throw new TrustFault(fileOf(reading), 'bad-directive', message);
 }
 
@@ -173,7 +173,7 @@ export function overriddenFault(catalogId: string, overriding: readonly Overridi
   if (overriding.length === 0) return [];
   const shown = overriding.slice(0, maxShown).map(({ id, paths }) => `${id} (${paths.join(', ')})`);
   const more = overriding.length > maxShown ? ` and ${overriding.length - maxShown} more` : '';
-  const message = `Resources of ${catalogId} have other values than their templates, whose values stand: ${shown.join(', ')}${more}.`;
+  const message = `Resources of ${catalogId} differ from their templates, whose values are used: ${shown.join(', ')}${more}.`;
   return [new CrawlFault('master-overridden', message)];
 }
 

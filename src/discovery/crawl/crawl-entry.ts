@@ -81,7 +81,7 @@ async function retire(work: EntryWork, { entry }: TrustedEntry): Promise<void> {
   const { row, context } = work;
   const returned =
     entry.retiredAt === undefined
-      ? [new CrawlFault('retired-returned', `${entry.catalogId} was retired, and is offered again.`)]
+      ? [new CrawlFault('retired-returned', `${entry.catalogId} was retired, but is offered again.`)]
       : [];
   await settle(work, { retired_at: row.retired_at ?? context.now() }, returned);
 }

@@ -129,7 +129,7 @@ async function judgeNumber(tx: Transaction, { reader }: CrawlContext, { node, no
   const { maxEntries } = reader.limits;
   const entries = await countEntries(tx, id);
   if (entries <= maxEntries) return;
-  const message = `The indexes of ${node} have ${entries} entries together; ${maxEntries} are read.`;
+  const message = `The indexes of ${node} have ${entries} entries together; at most ${maxEntries} are read.`;
   throw new TrustFault('index', 'too-many-entries', message);
 }
 
@@ -172,7 +172,7 @@ function linesOf(
     lineOf(context, { node, indexUrl, catalogId }, fault);
   return [
     ...faults.map(({ catalogId, fault }) => line(fault, catalogId)),
-    ...absent.map((id) => line(new CrawlFault('absent', `${id} is in no index of ${node} any more.`), id)),
+    ...absent.map((id) => line(new CrawlFault('absent', `${id} is no longer in any index of ${node}.`), id)),
     ...repeated.map((id) =>
       line(new CrawlFault('in-two-indexes', `${id} is in several indexes of ${node}.`), id),
     ),

@@ -97,7 +97,7 @@ async function record({ context, lease, row }: HostedWork<NodeRow>, read: Parame
       return new CrawlFault('index-unlisted', message, { url });
     });
     if (read.nextUpdate && read.nextUpdate <= at) {
-      const message = `The manifest or the record of ${row.node} is stale since ${read.nextUpdate.toISOString()}.`;
+      const message = `The manifest or the record of ${row.node} has been stale since ${read.nextUpdate.toISOString()}.`;
       faults.push(new CrawlFault('stale', message));
     }
     const [before, after] = [row.network_memberships, read.networkMemberships];

@@ -73,7 +73,7 @@ async function findDeclared(
     return { found: await followHint(work, { catalogId, indexUrl, networkIds }) };
   } catch (error) {
     if (!isReadingFault(error)) throw error;
-    const told = `The hint for the MASTER catalog ${catalogId} leads nowhere: ${error.message}`;
+    const told = `The hint for the MASTER catalog ${catalogId} cannot be followed: ${error.message}`;
     const fault = new CrawlFault('master-hint-failed', told, { url: indexUrl, cause: error });
     return { found: near[0], fault };
   }
@@ -146,7 +146,7 @@ export async function waitForMasters(
   }
   const shown = names.slice(0, maxShown).join(', ');
   const more = names.length > maxShown ? ` and ${names.length - maxShown} more` : '';
-  const message = `${entry.catalogId} extends what is in no MASTER catalog that is known here: ${shown}${more}.`;
+  const message = `${entry.catalogId} extends resources that are in no MASTER catalog known here: ${shown}${more}.`;
   await postpone(work, [new CrawlFault('waiting-for-master', message), ...faults], { waiting_for: names });
 }
 

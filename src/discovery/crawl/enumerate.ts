@@ -79,11 +79,11 @@ async function enumerate(context: CrawlContext, claim: Claim<SourceRow>, signal:
     if (!isReadingFault(error)) throw error;
     if (kind === 'address' && error.code === 'manifest-missing') {
       // The node hosts nothing yet, which is no fault, but the operator may have mistyped the address.
-      context.logger.info({ name }, 'nobody has a manifest at this address of DISCOVERY_NODES yet');
+      context.logger.info({ name }, 'there is no manifest at this address of DISCOVERY_NODES yet');
       const set = { failures: 0, attempts: 0 };
       return settle(database, sourceTable, claim, { dueInMs: nextMs(), set });
     }
-    context.logger.warn({ kind, name, reason: error.message }, 'cannot find out whom to crawl');
+    context.logger.warn({ kind, name, reason: error.message }, 'cannot find out which nodes to crawl');
     const about = { node: kind === 'subscriber' ? name : '' };
     await database.transaction(async (tx) => {
       await logFaults(tx, context, about, [error]);
@@ -102,7 +102,7 @@ async function recordNodes(
   const { vanished, changed } = await nameNodes(tx, id, nodes);
   await settlePrecedence(tx, changed);
   const lines = vanished.map((node) =>
-    lineOf(context, { node }, new CrawlFault('node-vanished', `${row.name} does not name ${node} any more.`)),
+    lineOf(context, { node }, new CrawlFault('node-vanished', `${row.name} no longer names ${node}.`)),
   );
   await writeLog(tx, lines, context.now());
 }

@@ -37,7 +37,7 @@ interface FetcherParts {
 
 export function createFetcher({ client, metrics, now, timeoutMs }: FetcherParts): Fetcher {
   const slots = createSlots({ total: requestsAtOnce, perParty: requestsPerHost });
-  const fetches = metrics?.counter('signpost_crawl_fetches_total', 'Files that the crawler asked for', [
+  const fetches = metrics?.counter('signpost_crawl_fetches_total', 'Files that the crawler requested', [
     'outcome',
   ]);
   for (const outcome of ['fetched', 'unchanged', 'missing', 'failed']) fetches?.inc({ outcome }, 0);

@@ -30,7 +30,7 @@ describe('what is fetched', () => {
     const [one, again] = [meters.of(node(1, 100)), meters.of(node(1, 100))];
     await one.fetch('https://one/a', options);
     await again.fetch('https://one/b', options);
-    await expect(one.fetch('https://one/c', options)).rejects.toThrow('Enough was fetched of node-1');
+    await expect(one.fetch('https://one/c', options)).rejects.toThrow('The daily limit of node-1 is reached');
     await expect(meters.of(node(2)).fetch('https://two/a', options)).resolves.toMatchObject({ kind: 'file' });
   });
 

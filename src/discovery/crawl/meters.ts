@@ -14,7 +14,7 @@ export function createMeters(fetcher: Fetcher, dailyBytes: number) {
       return {
         async fetch(url, options) {
           if (before + count.bytes >= dailyBytes) {
-            throw new CrawlFault('daily-quota', `Enough was fetched of ${node} for today.`, { url });
+            throw new CrawlFault('daily-quota', `The daily limit of ${node} is reached.`, { url });
           }
           try {
             const fetched = await fetcher.fetch(url, options);

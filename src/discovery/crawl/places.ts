@@ -30,7 +30,7 @@ export function requireIndexes(
     new CrawlFault(code, `The record of ${identity} lists ${listed}.`);
   if (urls.length === 0) throw refusal('no-index-urls', 'no catalog index');
   if (urls.length > limits.maxIndexes)
-    throw refusal('too-many-indexes', `${urls.length} indexes; ${limits.maxIndexes} are read`);
+    throw refusal('too-many-indexes', `${urls.length} indexes; at most ${limits.maxIndexes} are read`);
   if (urls.some((url) => Buffer.byteLength(url) > maxUrlBytes))
     throw refusal('bad-url', `an index at an address of more than ${maxUrlBytes} bytes`);
   return urls;

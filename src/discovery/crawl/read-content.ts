@@ -163,7 +163,6 @@ function combine(
 }
 
 function gapOf({ entry }: TrustedEntry, plan: Extract<ReadingPlan, { kind: 'gap' }>): CrawlFault {
-  const reached =
-    plan.reached === undefined ? 'nothing of it can be read' : `the way ends at ${plan.reached}`;
+  const reached = plan.reached === undefined ? 'none of it can be read' : `its files end at ${plan.reached}`;
   return new CrawlFault('gap', `${entry.catalogId} announces version ${plan.announced}, but ${reached}.`);
 }

@@ -86,7 +86,7 @@ export async function readHint(reader: Reader, url: string, signal: AbortSignal)
   const file = await fetchServed(reader, 'index', url, { maxBytes: limits.maxIndexBytes, signal });
   const nodeId = await readNodeId(reader, file, signal);
   if (typeof nodeId !== 'string') {
-    throw new TrustFault('index', 'malformed', `The index at ${url} does not say whose it is.`);
+    throw new TrustFault('index', 'malformed', `The index at ${url} does not name its node.`);
   }
   const question = { identity: identityOf(nodeId, registryName), signal };
   const found = await findNodeRecord(reader, question);

@@ -47,7 +47,7 @@ export async function findNodeRecord(
   const url = records.find((record) => record.url !== undefined && URL.canParse(record.url))?.url;
   const [base, ...more] = manifestPlaces(identity, [configuredUrl ?? url]);
   if (base === undefined)
-    throw new CrawlFault('bad-url', `${identity} has no url in the registry, and its namespace is no host.`);
+    throw new CrawlFault('bad-url', `${identity} has no url in the registry; its namespace is not a host.`);
   return { records, places: [base, ...more], url };
 }
 
@@ -183,7 +183,7 @@ export function readRecord(
 /** An old digests document could bring back an old record. */
 function refuseOlder({ updated_at: updatedAt }: DigestsFile, { identity, digestsAt }: NodeQuestion): Date {
   const at = parseInstant(updatedAt) ?? new Date(0);
-  const message = `The digests document of ${identity} is of ${updatedAt}, older than one that was read before.`;
+  const message = `The digests document of ${identity} is of ${updatedAt}, which is older than one read before.`;
   if (digestsAt !== undefined && at < digestsAt) throw new CrawlFault('rollback', message);
   return at;
 }

@@ -44,29 +44,29 @@ const driverHints = {
   'http-status': 'Make the host answer 200 for this address.',
   'file-missing': 'Upload content before the index that names it, and keep it for as long as it is named.',
   'verifies-too-slowly': 'Split the index, or publish smaller files.',
-  'daily-quota': 'Publish change files instead of new baselines; reading goes on tomorrow.',
+  'daily-quota': 'Publish change files instead of new baselines; reading continues tomorrow.',
   'manifest-missing': 'Serve a signed manifest at /.well-known/dedi.index.json.',
   'no-index-urls': 'Set meta.catalog_index_urls in the Subscriber record.',
   'too-many-indexes': 'List fewer indexes, each with more catalogs.',
-  'node-vanished': 'Register the node in the network again, if it is to be found there.',
-  'index-unlisted': 'List the index in meta.catalog_index_urls, if its catalogs are to be kept up to date.',
+  'node-vanished': 'Register the node in the network again, if it should be found there.',
+  'index-unlisted': 'List the index in meta.catalog_index_urls, if its catalogs should stay up to date.',
   stale: 'Renew the document before its next_update.',
   rollback: 'Publish with versions higher than those that were published before; never restore an old index.',
-  gap: 'Publish a new baseline, so that there is a way to the announced version again.',
+  gap: 'Publish a new baseline, so that the announced version can be read again.',
   'type-changed': 'Publish under another catalogId: a catalog never changes its type.',
   absent: 'List the catalog in the index again; to withdraw it, set retiredAt.',
   'in-two-indexes': 'List every catalog in one index only.',
   'retired-returned': 'Publish under a new catalogId: a retired catalog never returns.',
-  'not-relevant': 'Add a network of this discovery service to networkIds, if it is meant to be found here.',
+  'not-relevant': 'Add a network of this discovery service to networkIds, if it should be found here.',
   'not-a-member': 'Join the networks that networkIds names, or remove them.',
   'master-not-allowed': 'Ask the operator of this discovery service to accept your MASTER catalogs.',
   'key-revoked': 'Sign everything again with a live key, and publish.',
   'waiting-for-master': 'Publish the MASTER catalog, or name the index that has it in dependencies.masters.',
-  'master-hint-failed': 'Correct the indexUrl in dependencies.masters; meanwhile the registry is used.',
-  'master-overridden': 'Remove the value from the resource: that of the template stands.',
+  'master-hint-failed': 'Correct the indexUrl in dependencies.masters; until then the registry is used.',
+  'master-overridden': 'Remove the value from the resource: that of the template is used.',
   'inherits-too-much':
     'Extend smaller templates, or fewer times: templates count again for each resource that extends them.',
-  'internal-error': 'Tell the operator of this discovery service: its own log says what happened.',
+  'internal-error': 'Ask the operator of this discovery service: its log says what happened.',
   'too-many-resources': 'Publish fewer resources from this node, or ask the operator for more room.',
 } as const satisfies Record<string, string>;
 
@@ -91,7 +91,7 @@ export function asReadingFault(error: unknown, signal: AbortSignal): ReadingFaul
 
 /** For a file that must exist, because a document refers to it. */
 export function fileMissing(document: HostedDocument, url: string): CrawlFault {
-  return new CrawlFault('file-missing', `The ${document} is not there: ${url} has nothing to offer.`, {
+  return new CrawlFault('file-missing', `The ${document} is missing: there is nothing at ${url}.`, {
     url,
   });
 }

@@ -13,7 +13,7 @@ export function countFaultsFromZero(metrics: Metrics): void {
 }
 
 function faultCounter(metrics: Metrics) {
-  return metrics.counter('signpost_crawl_faults_total', 'What the crawler did not take, by reason', [
+  return metrics.counter('signpost_crawl_faults_total', 'What the crawler did not accept, by reason', [
     'code',
     'document',
   ]);

@@ -49,7 +49,7 @@ export function createAside({ logger, deadlineMs }: { logger: Logger; deadlineMs
       return await threads.run<Verdict>(task);
     } catch (error) {
       if (!(error instanceof DeadlineExceeded)) throw error;
-      const message = `To verify ${url} takes longer than ${deadlineMs / 1000} s.`;
+      const message = `Verifying ${url} takes longer than ${deadlineMs / 1000} s.`;
       throw new CrawlFault('verifies-too-slowly', message, { url, cause: error });
     } finally {
       leave();

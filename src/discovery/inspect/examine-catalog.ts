@@ -49,7 +49,7 @@ export async function examineCatalog(
     if (!entry.isActive) return [...findings, hidden('paused', `${catalogId} is paused.`)];
     if (!isValidAt(validity, exam.now)) {
       const { startDate = '', endDate = '' } = validity ?? {};
-      const message = `${catalogId} is valid at other times only: ${startDate} to ${endDate}.`;
+      const message = `${catalogId} is valid only at other times: ${startDate} to ${endDate}.`;
       return [...findings, hidden('not-valid', message)];
     }
     return [...findings, holds(about, appearance(entry.catalogType, content, networkIds), content.version)];
@@ -87,7 +87,7 @@ async function examineMasters(
   const { found, missing, warnings } = await masters(entry, content);
   const templates = new Map([...found].map(([id, resource]) => [id, templateOf(resource)]));
   if (missing.length > 0) {
-    const message = `${catalogId} extends what is in no MASTER catalog of a node that can be found: ${missing.join(', ')}. Discovery services that have it from a catalog service serve it all the same.`;
+    const message = `${catalogId} extends resources that are in no MASTER catalog of a node that can be found: ${missing.join(', ')}. Discovery services that have it from a catalog service still serve it.`;
     return [...warnings, complaint('fault', about, 'waiting-for-master', message)];
   }
   const extending = [...content.directives].flatMap(([id, { resourceId: _id, ...extension }]) => {
@@ -120,6 +120,6 @@ function appearance(type: CatalogType, content: CatalogContent, networkIds: read
   const where = networkIds.length === 0 ? 'every network' : networkIds.join(', ');
   const size = `version ${version}: ${counted(resources.size, 'resource')}, ${counted(offers.size, 'offer')}`;
   return type === 'MASTER'
-    ? `${size}; templates, which are found only through what extends them in ${where}`
+    ? `${size}; templates, which are found only through resources that extend them in ${where}`
     : `${size}; appears in ${where}`;
 }

@@ -39,7 +39,7 @@ export async function* examineNode(
   const url = records.find((record) => record.url !== undefined && URL.canParse(record.url))?.url;
   const [origin, namespace] = manifestPlaces(identity, [url]);
   if (origin === undefined) {
-    const message = `${identity} has no url in the registry, and its namespace is no host.`;
+    const message = `${identity} has no url in the registry; its namespace is not a host.`;
     yield complaint('fault', { document: 'registry' }, 'bad-url', message);
     return undefined;
   }

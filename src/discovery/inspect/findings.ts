@@ -31,23 +31,23 @@ export interface Complaint {
 const ownHints = {
   'size-mismatch':
     'Publish the catalog again: readers decide by the size whether a baseline is cheaper than its changes.',
-  'copies-differ': 'Copy the manifest to both of its places: readers look at either.',
+  'copies-differ': 'Copy the manifest to both of its places: readers use either.',
   'key-mismatch':
-    'Register the key that signs under the name that it signs with, or put the registered one back and sign again (signpost keys show, signpost refresh --resign).',
+    'Register the key that signs under the name that it signs with, or restore the registered one and sign again (signpost keys show, signpost refresh --resign).',
   'local-key-differs':
-    'Register this key (signpost keys show), or put the registered one back: nobody can verify what is signed here from now on.',
+    'Register this key (signpost keys show), or restore the registered one: otherwise nothing signed here from now on can be verified.',
   'other-address': 'Register the address where the files are: crawlers go where the registry says.',
-  'not-in-network': 'Have the node registered as a member of the network: that is how crawlers find it.',
-  'no-network': 'Join a network; otherwise only crawlers find the node whose operators name it.',
-  consumer: 'Register the node as a BPP: crawlers pass over those who only consume.',
+  'not-in-network': 'Register the node as a member of the network: that is how crawlers find it.',
+  'no-network': 'Join a network; otherwise the node is found only by crawlers whose operators name it.',
+  consumer: 'Register the node as a BPP: crawlers skip participants that only consume.',
   'registry-unlisted':
     'Set meta.catalog_index_urls in the registry, too: crawlers that read no manifests look there (signpost registry catalog-index).',
   'nothing-published': 'Publish a catalog: signpost publish --self.',
   'not-listed': 'Publish the catalog, under exactly this id: signpost publish --self.',
-  retired: 'Publish under a new catalogId: retired is for ever.',
-  paused: 'Let it be active again: signpost resume.',
+  retired: 'Publish under a new catalogId: retirement is permanent.',
+  paused: 'Make it active again: signpost resume.',
   'published-twice': duplicatesHint,
-  'not-valid': 'Publish the catalog with a validity that includes the present.',
+  'not-valid': 'Publish the catalog with a validity that includes today.',
 } as const satisfies Record<string, string>;
 
 const hints = { ...crawlHints, ...ownHints };

@@ -73,7 +73,7 @@ export function createMasterSearch(
       if (hinted?.some(({ trusted }) => trusted.entry.catalogId === catalogId)) yield* hinted;
       else {
         const about = { document: 'entry', catalogId: entry.catalogId, url: indexUrl } as const;
-        const message = `The hint for the MASTER catalog ${catalogId} leads nowhere.`;
+        const message = `The hint for the MASTER catalog ${catalogId} cannot be followed.`;
         warnings.push(warning(about, 'master-hint-failed', message));
       }
     }

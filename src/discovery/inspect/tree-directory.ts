@@ -48,7 +48,7 @@ function pathOf(url: string): string {
   try {
     return fileURLToPath(url);
   } catch (cause) {
-    throw new CrawlFault('bad-url', `"${url}" is no file of this machine.`, { url, cause });
+    throw new CrawlFault('bad-url', `"${url}" is not a file of this machine.`, { url, cause });
   }
 }
 

@@ -61,7 +61,7 @@ async function* verifyManifest(
       );
       const missing = `There is no manifest at ${places.join(' or ')}`;
       if (check.standIn === undefined) throw new CrawlFault('manifest-missing', `${missing}.`);
-      const told = `${missing}: with REQUIRE_MANIFEST=false, the registry's own record stands in.`;
+      const told = `${missing}: with REQUIRE_MANIFEST=false, the registry's own record is used.`;
       yield warning(about, 'manifest-missing', told);
       return 'missing';
     }
@@ -80,7 +80,7 @@ async function* verifyManifest(
     yield* staleness(about, nextUpdate, now);
     for (const copy of copies) {
       if (JSON.stringify(copy.document) !== JSON.stringify(document))
-        yield warning(about, 'copies-differ', `The manifest at ${copy.url} is another one.`);
+        yield warning(about, 'copies-differ', `The manifest at ${copy.url} is different.`);
     }
     return { manifest, node };
   } catch (error) {

@@ -88,7 +88,7 @@ function* noteDouble(finding: Finding, url: string, indexOf: Map<string, string>
   if (document !== 'entry' || catalogId === undefined || kind !== 'holds') return;
   const other = indexOf.get(catalogId);
   if (other !== undefined) {
-    const message = `${catalogId} stands in the index ${other} too.`;
+    const message = `${catalogId} is also in the index ${other}.`;
     yield warning({ document, catalogId, url }, 'in-two-indexes', message);
   }
   indexOf.set(catalogId, url);

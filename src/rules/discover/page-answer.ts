@@ -14,7 +14,7 @@ export const maxAnswerBytes = maxCallbackBytes - contextBytes;
 export const exactTotal = 1_000;
 /** The near miss of a page behind the last one. */
 export function beyondTheLast(total: number) {
-  const says = `The offset is beyond the last of ${total} that match.`;
+  const says = `The offset is beyond the last of ${total} matches.`;
   return { code: 'offset-beyond-last' as const, says, path: '$.message.offset' };
 }
 /** Documents that are read before it is known how large they are. */

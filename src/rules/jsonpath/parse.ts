@@ -173,7 +173,7 @@ export class QueryParser extends JsonPathReader {
 
   protected test({ at, query, condition }: Operand): Condition {
     if (query !== undefined) return { kind: 'exists', query };
-    return condition ?? this.fail('a value is no condition: it must be compared', at);
+    return condition ?? this.fail('a value is not a condition: it must be compared', at);
   }
 
   protected comparable({ at, query, value }: Operand): ValueExpression {

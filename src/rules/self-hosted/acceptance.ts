@@ -33,7 +33,7 @@ export function judgeEntry(
   if (policy.enforceMembership && foreign !== undefined) {
     return {
       kind: 'not-a-member',
-      reason: `${identity} is no member of ${foreign}, which ${catalogId} names.`,
+      reason: `${identity} is not a member of ${foreign}, which ${catalogId} names.`,
     };
   }
   if (catalogType !== 'MASTER') return { kind: 'accepted', networkIds };

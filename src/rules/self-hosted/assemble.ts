@@ -20,7 +20,7 @@ export function assembleCatalog(
   const files = plan.changes.flatMap((reference) => changes.get(reference) ?? []);
   const content = applyChangeFiles(contentOfBaseline(baseline), files);
   if (content.resources.size + content.offers.size === 0) {
-    const message = `After its changes, ${entry.catalogId} holds neither a resource nor an offer.`;
+    const message = `After its changes, ${entry.catalogId} has neither a resource nor an offer.`;
     throw new TrustFault('entry', 'empty-catalog', message);
   }
   return content;

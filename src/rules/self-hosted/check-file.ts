@@ -38,7 +38,7 @@ export function* checkFile(file: BaselineFile | ChangeFile, context: FileContext
   const content = contentOf(file);
   if ('fromVersion' in file) checkChange(file);
   else if (content.resources.length + content.offers.length === 0)
-    throw fault('baseline', 'empty-catalog', 'holds neither a resource nor an offer');
+    throw fault('baseline', 'empty-catalog', 'has neither a resource nor an offer');
   yield* checkContent(context, content);
 }
 

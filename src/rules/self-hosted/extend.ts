@@ -91,6 +91,6 @@ export function conforming(
   throw new TrustFault(
     file,
     'schema-violation',
-    `With what it inherits of ${extension.extends.masterResourceId}, ${assembled.id} does not conform: ${first.message}.`,
+    `With what it inherits from ${extension.extends.masterResourceId}, ${assembled.id} does not conform: ${first.message}.`,
   );
 }

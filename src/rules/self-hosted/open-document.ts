@@ -51,7 +51,8 @@ export function openDocument(kind: HostedDocument, file: ServedFile, options: Op
     );
   }
   const document = parse(kind, url, bytes);
-  if (!isJsonObject(document)) throw new TrustFault(kind, 'malformed', `The ${kind} at ${url} is no object.`);
+  if (!isJsonObject(document))
+    throw new TrustFault(kind, 'malformed', `The ${kind} at ${url} is not an object.`);
   return { url, document, digest, [opened]: true };
 }
 

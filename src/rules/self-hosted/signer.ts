@@ -108,7 +108,7 @@ function unusable(
   const faults: Record<typeof lookup.kind, [TrustFaultCode, string]> = {
     unavailable: [
       'registry-unavailable',
-      `${signed} of ${identity}, about which the registry could not be asked: ${reason}`,
+      `${signed} of ${identity}, for which the registry could not be queried: ${reason}`,
     ],
     unusable: ['key-unusable', `${signed} of ${identity}, but ${reason}.`],
     'unknown-key': [
@@ -117,7 +117,7 @@ function unusable(
     ],
     'unknown-subscriber': [
       'node-unknown',
-      `The ${kind} is one of ${identity}, whom the registry does not know.`,
+      `The ${kind} is one of ${identity}, which the registry does not know.`,
     ],
   };
   return new TrustFault(kind, ...faults[lookup.kind]);

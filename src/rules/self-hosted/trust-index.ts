@@ -68,7 +68,7 @@ export function trustIndex(
     throw new TrustFault(
       'index',
       'too-many-entries',
-      `The index at ${url} has ${catalogs.length} entries; ${limits.maxEntries} are read.`,
+      `The index at ${url} has ${catalogs.length} entries; at most ${limits.maxEntries} are read.`,
     );
   }
   return { url, nextUpdate, entries: catalogs, signedBy, [trusted]: 'index' };
@@ -108,7 +108,7 @@ export function trustEntry(
   { url, node, keys, limits }: { url: string; node: HostingNode; keys: Keys; limits: IndexLimits },
 ): TrustedEntry {
   if (!isJsonObject(value)) {
-    throw new TrustFault('entry', 'malformed', `An entry of the index at ${url} is no object.`);
+    throw new TrustFault('entry', 'malformed', `An entry of the index at ${url} is not an object.`);
   }
   const signedBy = verifySigner('entry', value, node, keys);
   const entry = wellFormed('entry', url, () => parseIndexEntry(value));
@@ -116,8 +116,10 @@ export function trustEntry(
   const [changes, masters] = [entry.changes.length, entry.dependencies?.masters?.length ?? 0];
   const refuse = (code: TrustFaultCode, what: string) =>
     new TrustFault('entry', code, `The entry of ${entry.catalogId} ${what} are read.`);
-  if (changes > maxChanges) throw refuse('too-many-changes', `lists ${changes} changes; ${maxChanges}`);
-  if (masters > maxMasters) throw refuse('too-many-masters', `depends on ${masters} masters; ${maxMasters}`);
+  if (changes > maxChanges)
+    throw refuse('too-many-changes', `lists ${changes} changes; at most ${maxChanges}`);
+  if (masters > maxMasters)
+    throw refuse('too-many-masters', `depends on ${masters} masters; at most ${maxMasters}`);
   return { entry, signedBy, [trusted]: 'entry' };
 }
 

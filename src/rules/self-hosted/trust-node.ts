@@ -111,7 +111,7 @@ export function trustSubscriberRecord(
     throw refuse('record-inactive', `The file at ${url} is that of a registry whose state is inactive.`);
   const own = records.filter(({ subscriberId }) => namesNode(subscriberId, node));
   if (own.length === 0)
-    throw refuse('record-missing', `The file at ${url} holds no record of ${node.identity}.`);
+    throw refuse('record-missing', `The file at ${url} has no record of ${node.identity}.`);
   const nextUpdate = typeof document.next_update === 'string' ? document.next_update : undefined;
   const catalogIndexUrls = [...new Set(own.flatMap((record) => record.catalogIndexUrls))];
   return { catalogIndexUrls, nextUpdate, signedBy, [trusted]: 'record' };

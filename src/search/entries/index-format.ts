@@ -62,8 +62,8 @@ export class UnknownIndexVersion extends Error {
     const known = listFormat.format(formats.map((each) => `${each.version}`));
     const advice =
       version > newestOf(formats).version
-        ? 'Start a program that is as new as the one that made them: an index does not go back to an older version.'
-        : `Let a program that knows version ${version} and ${formats[0].version} rebuild the index first.`;
+        ? 'Start the version that made them, or a later one: an index does not go back to an older version.'
+        : `First rebuild the index with a program that knows versions ${version} and ${formats[0].version}.`;
     super(`The index has entries of version ${version}; this program knows ${known}. ${advice}`);
   }
 }

@@ -35,7 +35,7 @@ describe('a process that uses the index', () => {
     };
     await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply }) => apply([incoming])));
     await expect(announceProcess({ database, logger }, [laterFormat])).rejects.toThrow(
-      `The index has entries of version ${newest}; this program knows ${later}. Let a program that knows version ${newest} and ${later} rebuild the index first.`,
+      `The index has entries of version ${newest}; this program knows ${later}. First rebuild the index with a program that knows versions ${newest} and ${later}.`,
     );
   });
 
@@ -68,7 +68,7 @@ describe('a process that uses the index', () => {
     await database.query("update discovery.index_process set seen_at = now() - interval '1 hour'");
     await until(async () => (await listProcesses(database)).length === 1);
     expect(lines).toEqual([
-      `this process can neither search nor write the index any more: The index has entries of version ${later}; this program knows ${known}. Start a program that is as new as the one that made them: an index does not go back to an older version.`,
+      `this process can neither search nor write the index any more: The index has entries of version ${later}; this program knows ${known}. Start the version that made them, or a later one: an index does not go back to an older version.`,
     ]);
     await announced.close();
   });

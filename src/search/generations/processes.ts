@@ -41,7 +41,7 @@ export async function announceProcess(
     await beat(tx, id, version);
   });
   const heartbeat = repeat(
-    { what: 'telling that this process uses the index', everyMs, logger },
+    { what: 'recording that this process uses the index', everyMs, logger },
     async () => {
       // The other connections may all be taken for longer than a process counts as alive.
       const next = await beat(database.apart, id, version);
@@ -61,7 +61,7 @@ export async function announceProcess(
       // Without a database, the row of a process that sends no heartbeats is deleted by others.
       await database
         .query('delete from discovery.index_process where id = $1', [id])
-        .catch((error) => logger.debug({ err: error }, 'cannot tell that this process has ended'));
+        .catch((error) => logger.debug({ err: error }, 'cannot record that this process has ended'));
     },
   };
 }

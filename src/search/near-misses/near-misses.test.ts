@@ -64,7 +64,7 @@ it.each([1, 2])('Near misses know the paths that the entries of version %s have.
   };
   expect(await findNear('$.catalogs[*].resources[*].places[*].geo')).toEqual([]);
   expect(await findNear('$.catalogs[*].resources[*].place[*].geo')).toEqual([
-    expect.stringMatching(/^No geometry stands at /),
+    expect.stringMatching(/^There is no geometry at /),
   ]);
   await threads.close();
 });

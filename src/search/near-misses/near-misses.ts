@@ -41,7 +41,7 @@ export async function findNearMisses(engine: SearchEngine, missed: Missed): Prom
     }
   } catch (error) {
     if (!(error instanceof DeadlineExceeded || error instanceof ProtocolError)) throw error;
-    missed.trace.note('near miss', { says: 'There was no time to look any further.' });
+    missed.trace.note('near miss', { says: 'There was no time to search further.' });
   } finally {
     underWay -= 1;
   }
@@ -76,7 +76,7 @@ async function findEmptyScope(reader: IndexReader, scope: Scope): Promise<NearMi
   const { networkId, schemaContext } = scope;
   if (await isEmpty({ ...scope, schemaContext: [] })) {
     const where = networkId === undefined ? 'here' : `in the network ${shorten(networkId)}`;
-    const says = `Nothing is published ${where} at present.`;
+    const says = `Nothing is published ${where} right now.`;
     return { code: 'network-empty', says, path: '$.context.networkId' };
   }
   if (schemaContext.length === 0 || !(await isEmpty(scope))) return undefined;
@@ -125,7 +125,7 @@ async function findSwapped(
   const { answer } = await evaluateIntent(engine, { message: asked, scope }, { deadline, owner });
   if (answer.resourceCount === 0) return [];
   const says =
-    'Something matches where longitude and latitude change places: coordinates are [longitude, latitude].';
+    'There are matches if longitude and latitude are swapped: coordinates are [longitude, latitude].';
   const path = '$.message.intent.spatial[0].geometry.coordinates';
   return [{ code: 'swapped-coordinates', says, path }];
 }

@@ -58,7 +58,7 @@ export async function* findUnknownTargets(
     const targets = constraint.targets.slice(0, maxTargets).map(shorten);
     const close = targets.flatMap((target) => findClosePaths(target, others, maxNamed));
     yield describeUnknown('unknown-target', {
-      says: `No geometry stands at ${targets.join(' or ')}`,
+      says: `There is no geometry at ${targets.join(' or ')}`,
       path: `$.message.intent.spatial[${index}].targets`,
       close: [...new Set(close)].slice(0, maxNamed),
     });
@@ -89,7 +89,7 @@ export async function* findUnknownPaths(reader: IndexReader, { filter, scope }: 
   const sample = `In a sample of ${catalogs.length} ${catalogs.length === 1 ? 'catalog' : 'catalogs'}`;
   for (const path of first.slice(0, maxUnknownPaths))
     yield describeUnknown('unknown-path', {
-      says: `${sample} nothing stands at ${shorten(path)}`,
+      says: `${sample} there is no value at ${shorten(path)}`,
       path: '$.message.intent.filters.expression',
       close: findClosePaths(shorten(path), [...known], maxNamed),
     });

@@ -40,7 +40,7 @@ export async function checkFilter(
   if (!failed || failed.length === 0) return { check, ok: false, detail: selectsNothing };
   const conditions = failed.map(({ condition }) => condition).join(' and ');
   const got = Object.assign({}, ...failed.map((each) => each.got));
-  const detail = `${conditions} ${failed.length === 1 ? 'does' : 'do'} not hold: ${describeValues(got)}.`;
+  const detail = `${conditions} ${failed.length === 1 ? 'is' : 'are'} not satisfied: ${describeValues(got)}.`;
   return { check, ok: false, detail, got };
 }
 
@@ -49,7 +49,7 @@ const selectsNothing =
 
 function describeValues(got: Record<string, Json>): string {
   const values = Object.entries(got).map(([path, value]) =>
-    value === null ? `nothing stands at ${path}` : `${path} is ${JSON.stringify(value)}`,
+    value === null ? `there is no value at ${path}` : `${path} is ${JSON.stringify(value)}`,
   );
   return values.join(', ') || 'it compares no member of the resource';
 }
@@ -68,9 +68,9 @@ export async function checkSpatial(tools: Tools, plan: Plan, spatial: SpatialPla
   }`;
   const got = meters === undefined ? {} : { got: { distanceMeters: Math.round(meters) } };
   const check = 'spatial' as const;
-  if (hits) return { check, ok: true, detail: `${asked} holds.${far}`, ...got };
+  if (hits) return { check, ok: true, detail: `${asked} is satisfied.${far}`, ...got };
   const detail = around
-    ? `${asked} does not hold.${far}`
+    ? `${asked} is not satisfied.${far}`
     : `It has no geometry at ${targets.join(' or ')}, nor has its provider or an offer of its catalog on it.`;
   return { check, ok: false, detail, ...got };
 }

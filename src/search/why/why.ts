@@ -96,12 +96,12 @@ function checkServed({ catalogId, type, isActive, isServed }: IndexedResource): 
   const fails = (detail: string): Check => ({ check: 'served', ok: false, detail });
   if (type === 'MASTER')
     return fails(
-      `${catalogId} is a MASTER catalog: its resources are templates, found only through what extends them.`,
+      `${catalogId} is a MASTER catalog: its resources are templates, found only through resources that extend them.`,
     );
   if (!isActive) return fails(`${catalogId} is not active: its publisher says so (isActive).`);
   if (!isServed)
     return fails(
-      `${catalogId} is not served: it was withdrawn, is gone from its source, or another source's copy counts.`,
+      `${catalogId} is not served: it was withdrawn, is gone from its source, or another source's copy is used.`,
     );
   return { check: 'served', ok: true, detail: `${catalogId} is served.` };
 }
@@ -139,9 +139,9 @@ async function findRank(
 function checkPage({ paging }: Plan, rank: number | undefined): Check {
   const { limit = maxLimit, offset = 0 } = paging;
   const check = 'limit';
-  const tooMany = `It matches, but is not among the first ${maxLimit} that do; further ones are not counted.`;
+  const tooMany = `It matches, but is not among the first ${maxLimit} matches; further ones are not counted.`;
   if (rank === undefined) return { check, ok: false, detail: tooMany };
   const ok = rank > offset && rank <= offset + limit;
   const page = ok ? '' : `; the page has numbers ${offset + 1} to ${offset + limit}`;
-  return { check, ok, detail: `It is number ${rank} of what matches${page}.`, got: rank };
+  return { check, ok, detail: `It is number ${rank} of the matches${page}.`, got: rank };
 }

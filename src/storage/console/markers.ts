@@ -27,6 +27,6 @@ const timeoutMs = 5_000;
 
 export async function readMarkers(queryable: Queryable): Promise<Markers> {
   const { rows } = await queryable.query<Markers>(statement, [], { timeoutMs });
-  if (rows[0] === undefined) throw new Error('the database told no markers');
+  if (rows[0] === undefined) throw new Error('the database returned no markers');
   return rows[0];
 }

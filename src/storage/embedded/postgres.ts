@@ -142,7 +142,7 @@ async function startAgain(home: string, { port, dataDirectory }: Cluster, option
         `It runs on port ${running.port} now, and this process uses ${port}: restart signpost.`,
       );
     if (!(await isFree(port))) throw new Error(`Another program has taken its port ${port}.`);
-    logger.warn('PostgreSQL is gone, it was killed or stopped by somebody else: starting it again');
+    logger.warn('PostgreSQL is gone, because something else killed or stopped it: starting it again');
     await runningCluster(home, options);
   };
   await requireFiles(); // the lock would create the directory again

@@ -167,7 +167,7 @@ async function isReady(
     if (recorded?.ready && recorded.pid === pid) return true;
     signal?.throwIfAborted();
     if (Date.now() - started > startTimeoutMs) {
-      throw new Error(`PostgreSQL in ${cluster.dataDirectory} does not get ready.`);
+      throw new Error(`PostgreSQL in ${cluster.dataDirectory} does not become ready.`);
     }
     if (Date.now() - said > sayEveryMs) {
       said = Date.now();

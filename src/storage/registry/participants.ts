@@ -179,8 +179,5 @@ function unknown({ namespace, registryName }: Subscriber, recordId?: string): Re
 }
 
 function revokedForEver(recordId: string): RegistrationRefused {
-  return new RegistrationRefused(
-    'key-revoked',
-    `Key ${recordId} is revoked, which is for ever; add another key.`,
-  );
+  return new RegistrationRefused('key-revoked', `Key ${recordId} is permanently revoked; add another key.`);
 }

@@ -146,7 +146,7 @@ async function publishFiles(
 
 /** Whether there is no tree, or one without a catalog yet. */
 function isNothingPublished({ refusal, out }: CommandOutcome): boolean {
-  if (refusal !== undefined) return refusal.includes('is no published tree');
+  if (refusal !== undefined) return refusal.includes('is not a published tree');
   const { faults } = JSON.parse(out) as { faults: { code: string }[] };
   return faults.every(({ code }) => code === 'no-index-urls');
 }

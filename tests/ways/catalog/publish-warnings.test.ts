@@ -60,7 +60,7 @@ describe('a publish is answered with a warning, and its status stays,', () => {
     expect(result).toMatchObject({ status: 'ACCEPTED' });
     expect(result.warnings).toEqual([
       {
-        message: expect.stringContaining('is shpo-1, which no catalog of yours holds'),
+        message: expect.stringContaining('is shpo-1, which no catalog of yours has'),
         details: { path: '$.message.catalogs[0].offers[0].resourceIds[2]' },
       },
     ]);
@@ -82,7 +82,7 @@ describe('a publish is answered with a warning, and its status stays,', () => {
       ],
     });
     const { body } = await provider.waitFor('catalog/on_publish', messageId);
-    expect(JSON.stringify(body.message.results)).not.toContain('which no catalog of yours holds');
+    expect(JSON.stringify(body.message.results)).not.toContain('which no catalog of yours has');
   });
 
   it('for a catalog of offers alone, and for an offer that covers nothing in its own catalog', async () => {
@@ -91,10 +91,10 @@ describe('a publish is answered with a warning, and its status stays,', () => {
       catalog('offers-alone', { resources: undefined, offers: [offer('o', { resourceIds: ['stock-1'] })] }),
     );
     expect(alone).toMatchObject({ status: 'ACCEPTED' });
-    const says = 'searches do not look at it, and list it only with resources of your other catalogs';
+    const says = 'searches ignore it, and list it only with resources of your other catalogs';
     expect(alone.warnings).toEqual([
       {
-        message: expect.stringContaining(`has no resources beside it in its catalog: ${says}`),
+        message: expect.stringContaining(`is in a catalog without resources: ${says}`),
         details: { path: '$.message.catalogs[0].offers' },
       },
     ]);
@@ -175,7 +175,7 @@ it('The operator sees the warnings and errors of the latest publish, also of a c
   await publish(catalog('never', { resources: [charger('c', { connectorType: 'Wooden' })] }));
   const never = await show('never');
   expect(never).toMatchObject({ exitCode: 0 });
-  expect(never.out).toContain('nothing of it has been accepted');
+  expect(never.out).toContain('no publish of it has been accepted');
   expect(never.out).toMatch(/^never: .*connectorType.*SCH_SCHEMA_VALIDATION_FAILED/m);
 });
 

@@ -222,7 +222,7 @@ describe('the client', () => {
     await expect(stopped).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
-  it('says that a callback came and why it was refused, where the registry cannot be asked', async () => {
+  it('says that a callback came and why it was refused, where the registry cannot be queried', async () => {
     const lost = await startClient(network, 'client-lost', { registry: 'http://127.0.0.1:1/dedi' });
     const error = await errorOf(lost.publish(catalog('client-unverified'), { callbackTimeoutMs: 3_000 }));
     await lost.close();
@@ -234,7 +234,7 @@ describe('the client', () => {
   it('is not made without a key, and says what is missing', () => {
     const options = { id: 'x.example.org', keyId: 'key-1', registry: 'http://127.0.0.1:1/dedi' };
     expect(() => new Signpost({ ...options, privateKey: undefined as never })).toThrow(
-      'privateKey is no Ed25519 key: give its seed',
+      'privateKey is not an Ed25519 key: give its seed',
     );
   });
 

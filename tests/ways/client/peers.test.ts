@@ -112,7 +112,7 @@ describe('a service that is named by its subscriberId', () => {
     expect(warnings).toHaveLength(2);
     for (const warning of warnings)
       expect(warning).toMatch(
-        /does not count: it is that of mallory\.example\.org\/.*, not of service\.example/,
+        /is not accepted: it was made by mallory\.example\.org\/.*, not by service\.example/,
       );
   });
 

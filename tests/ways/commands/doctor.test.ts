@@ -132,7 +132,7 @@ describe('signpost doctor', () => {
     expect(found).toEqual(['manifest stale', 'registry registry-unlisted', 'index stale']);
     const { out } = await doctor();
     expect(out).toMatch(
-      /\n\nWhat is amiss: The manifest was to be renewed by 2020-\S+\.\n {2}What to do: Renew the document/,
+      /\n\nWarning: The manifest was to be renewed by 2020-\S+\.\n {2}What to do: Renew the document/,
     );
   });
 
@@ -193,10 +193,10 @@ describe('signpost doctor', () => {
     expect(await diagnose([], lenient)).toMatchObject({ exitCode: 0, appearing: ['teas'], faults: [] });
   });
 
-  it('tells when the registry cannot be asked', async () => {
+  it('tells when the registry cannot be queried', async () => {
     const { exitCode, notes } = await doctor([], { REGISTRY_URL: 'http://127.0.0.1:1/dedi' });
     expect(exitCode).toBe(1);
-    expect(notes).toContain('The registry at http://127.0.0.1:1/dedi cannot be asked.');
+    expect(notes).toContain('The registry at http://127.0.0.1:1/dedi cannot be queried.');
   });
 });
 

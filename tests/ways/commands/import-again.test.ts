@@ -92,7 +92,7 @@ describe.each([
     await importAndPublish(row('S1', 'In service', 'CCS2', 'Type2'), row('S2', 'In service', 'CCS2'));
     await addOffer('S1', 'Night tariff');
     const notes = await importAndPublish(row('S1', 'In service', 'CCS2'), row('S2', 'In service', 'CCS2'));
-    expect(notes).toContain('Kept of what is published: 1 offer of 1 catalog.');
+    expect(notes).toContain('Kept from the published catalogs: 1 offer of 1 catalog.');
     expect(await published()).toEqual({
       S1: { isActive: true, chargers: 1, offers: ['S1/night'] },
       S2: { isActive: true, chargers: 1, offers: [] },
@@ -104,7 +104,7 @@ describe.each([
     await pause('S1');
     for (const status of ['In service', 'Out of service', 'In service']) {
       const notes = await importAndPublish(row('S1', status, 'CCS2', 'Type2'));
-      expect(notes).toContain('Paused, and stays so: S1.');
+      expect(notes).toContain('Still paused: S1.');
       expect(await published()).toEqual({ S1: { isActive: false, chargers: 2, offers: [] } });
     }
     await runCommand(registerStateCommands, ['resume', 'S1'], settings);
@@ -154,7 +154,7 @@ describe('a new edition of a list', () => {
       'S2: changed: 1 resource removed',
       'S6: new: 1 resource added',
       'A publish would have 5 catalogs: 1 new, 2 changed, 1 unchanged, 1 refused. Nothing was written.',
-      'Published and not in this list, left as it is: S5. "signpost retire" takes a catalog out of service for ever.',
+      'Published but not in this list, left unchanged: S5. "signpost retire" ends a catalog permanently.',
     ]);
     expect(await files()).toEqual(before);
 

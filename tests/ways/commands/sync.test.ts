@@ -125,7 +125,7 @@ describe('signpost sync', () => {
     expect(out).toContain('added: DE*ABC*A\n');
     expect(out).toContain('Nothing was written.');
     expect((await publishedTree()).entries.size).toBe(0);
-    expect((await sync([])).notes).toContain('--yes publishes without a question');
+    expect((await sync([])).notes).toContain('--yes publishes without asking');
     expect((await sync([], false)).notes).toContain('Nothing was published.');
     expect((await publishedTree()).entries.size).toBe(0);
     expect((await sync([], true)).exitCode).toBe(0);
@@ -257,7 +257,7 @@ describe('signpost sync', () => {
     await new Promise((resolve) => web.close(resolve));
     expect(asked.slice(0, 2)).toEqual([undefined, expect.stringMatching(/^"\d+"$/)]);
     expect(notes).toContain('The source has not changed.');
-    expect(notes).toMatch(/Failed, 1 in a row: .* is no JSON that we accept/);
+    expect(notes).toMatch(/Failed, 1 in a row: .* is not accepted as JSON/);
   });
 
   it('makes a catalog per operator and region when told to', async () => {

@@ -100,7 +100,7 @@ describe('signpost crawl log', () => {
   it('shows what was not taken, why, and what to do about it', async () => {
     const { out } = await crawl('log', '--node', scene.provider.id, '--catalog', 'broken');
     expect(out).toMatch(/^20\S+Z {2}file-missing {2}provider-\d+\.signpost\.test\/\S+ {2}broken\b/m);
-    expect(out).toMatch(/^ {2}The baseline is not there: http/m);
+    expect(out).toMatch(/^ {2}The baseline is missing: there is nothing at http/m);
     expect(out).toMatch(/^ {2}What to do: Upload content before the index/m);
   });
 

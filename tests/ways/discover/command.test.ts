@@ -145,7 +145,7 @@ describe('signpost discover', () => {
     const run = await discover('--where', '@.resourceAttributes.attributes.connectortype == "CCS2"');
     expect(run.out).toMatch(/^Nothing found\.\nIn a sample of .*attributes\.connectorType/);
     const { reason } = JSON.parse((await discover('--near', '77.64,12.97', '--json')).out);
-    expect(reason).toContain('longitude and latitude change places');
+    expect(reason).toContain('longitude and latitude are swapped');
   });
 
   it('says what is wrong with a condition, and where', async () => {
@@ -209,7 +209,7 @@ describe('signpost discover', () => {
     expect(steps).toContainEqual({
       step: 'near miss',
       code: 'unknown-target',
-      says: expect.stringContaining('No geometry stands at $.catalogs[*].provider.availableAt.geo'),
+      says: expect.stringContaining('There is no geometry at $.catalogs[*].provider.availableAt.geo'),
       path: '$.message.intent.spatial[0].targets',
       close: ['$.catalogs[*].provider.availableAt[*].geo', locationOfResource],
     });

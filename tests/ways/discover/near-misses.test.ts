@@ -75,7 +75,7 @@ describe('a discover that finds nothing says what came close', () => {
     ['that is no path', 'geo'],
   ])('a spatial target %s, and the known ones', async (_, target) => {
     expect(await missed(near(bangalore, target), { networkId: 'nfh.global/beckn-nodes' })).toEqual({
-      says: `No geometry stands at ${target}; the nearest known targets are ${providerGeo}.`,
+      says: `There is no geometry at ${target}; the nearest known targets are ${providerGeo}.`,
       path: '$.message.intent.spatial[0].targets',
     });
     expect(logged.at(-1)).toMatchObject({ misses: [{ close: [providerGeo] }] });
@@ -97,13 +97,13 @@ describe('a discover that finds nothing says what came close', () => {
   ])('a filter path with %s, and the known ones', async (_, condition, unknown, close) => {
     const { says, path } = await missed(where(`${condition} == 'CCS2'`));
     expect(path).toBe(expression);
-    expect(says).toMatch(/^In a sample of \d+ catalogs nothing stands at /);
+    expect(says).toMatch(/^In a sample of \d+ catalogs there is no value at /);
     expect(says).toContain(`${attributes}.${unknown}; the nearest known paths are ${attributes}.${close}`);
   });
 
   it('a filter on the children of resources, which was meant for resources', async () => {
     const { says } = await missed(filter("$.catalogs[*].resources[*][?@.descriptor.name == 'Charger fast']"));
-    expect(says).toContain('nothing stands at $.catalogs[*].resources[*][*].descriptor');
+    expect(says).toContain('there is no value at $.catalogs[*].resources[*][*].descriptor');
     expect(says).toContain('$.catalogs[*].resources[*].descriptor');
   });
 
@@ -115,7 +115,7 @@ describe('a discover that finds nothing says what came close', () => {
 
   it('coordinates that match when they are swapped', async () => {
     const swapped = {
-      says: 'Something matches where longitude and latitude change places: coordinates are [longitude, latitude].',
+      says: 'There are matches if longitude and latitude are swapped: coordinates are [longitude, latitude].',
       path: '$.message.intent.spatial[0].geometry.coordinates',
     };
     expect(await missed(near([12.97, 77.64]))).toEqual(swapped);
@@ -138,7 +138,7 @@ describe('a discover that finds nothing says what came close', () => {
 
   it('a network in which nothing is published, and a schema context', async () => {
     expect(await missed(where("@.id == 'fast'"), { networkId: 'nobody.example/here' })).toEqual({
-      says: 'Nothing is published in the network nobody.example/here at present.',
+      says: 'Nothing is published in the network nobody.example/here right now.',
       path: '$.context.networkId',
     });
     const schemaContext = ['https://schema.example/Nothing/v1/context.jsonld'];
@@ -150,7 +150,7 @@ describe('a discover that finds nothing says what came close', () => {
 
   it('an offset beyond the last one', async () => {
     expect(await missed({ ...where("@.id == 'fast'"), offset: 7 })).toEqual({
-      says: 'The offset is beyond the last of 1 that match.',
+      says: 'The offset is beyond the last of 1 matches.',
       path: '$.message.offset',
     });
   });

@@ -107,7 +107,7 @@ describe('search_network', () => {
         verified: { files: 'proven' },
       },
     ]);
-    expect(structured.hits[0].verified.reason).toContain('Relayed by a catalog service, not provable');
+    expect(structured.hits[0].verified.reason).toContain('Relayed by a catalog service and not provable');
     expect(text).toContain('«Charger near-60»');
     expect(text).toContain('value: 15, currency: «INR», unit: «kWh»');
   });

@@ -185,7 +185,7 @@ describe('a discovery service that nobody has registered', () => {
     expect(await readTroubles()).toMatchObject([
       {
         kind: 'feed-not-in-step',
-        what: expect.stringMatching(/^The discovery service is not in step with the catalog service at http/),
+        what: expect.stringMatching(/^The discovery service is out of sync with the catalog service at http/),
         next: expect.stringContaining(`Check that ${line.url} answers from this machine`),
       },
     ]);

@@ -71,7 +71,7 @@ describe('publish --to a catalog service', () => {
     const both = write('both.json', [smallCatalog('peer-coffee'), smallCatalog('peer-tea')]);
     expect(await publish([both, '--to', service.url], settings)).toMatchObject({
       exitCode: 1,
-      notes: expect.stringContaining('The on_publish says nothing of peer-tea.'),
+      notes: expect.stringContaining('The on_publish has no result for peer-tea.'),
     });
     expect(answers).toEqual([200, 200]);
   });

@@ -43,7 +43,7 @@ describe('publish, where no publisher runs', () => {
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.out).toMatch(/^coffee +ACCEPTED +version 1$/m);
     expect(run.notes).toContain(`Done by this command, in ${settings.DATA_DIR}/publisher/public.`);
-    expect(run.notes).toContain('Warning: The registry could not be asked');
+    expect(run.notes).toContain('Warning: The registry could not be queried');
     expect((await readdir(join(settings.DATA_DIR ?? '', 'publisher/public'))).sort()).toEqual([
       '.well-known',
       'catalogs',
@@ -114,8 +114,8 @@ describe('publish, where no publisher runs', () => {
   });
 
   it.each([
-    ['no JSON', '{', 'is no JSON that we accept'],
-    ['nothing to publish', { name: 'x' }, 'holds neither a publish request'],
+    ['no JSON', '{', 'is not accepted as JSON'],
+    ['nothing to publish', { name: 'x' }, 'has neither a publish request'],
   ])('says so when a file holds %s', async (_what, content, told) => {
     const run = await publish([write('wrong.json', content)], settings);
     expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining(told) });

@@ -77,7 +77,7 @@ describe('key rotation', () => {
     expect(run.exitCode).toBe(0);
     expect(run.out).toContain('publisher.signpost.test signs with key-2 from now on.');
     expect(run.out).toContain(
-      'key-1 must stay registered: it signs what is listed of 2 catalogs (coffee, tea).',
+      'key-1 must stay registered: listed files of 2 catalogs are signed with it (coffee, tea).',
     );
     expect(await listedKeys()).toEqual(['key-2', 'key-1']);
     expect(await keysInUse()).toEqual({
@@ -98,7 +98,7 @@ describe('key rotation', () => {
     await trigger(network.config, { forceBaseline: true });
     const run = await runCommand(registerRefreshCommand, ['refresh'], settings);
     // The change file of coffee stays listed for one more cycle, but it is signed with the new key.
-    expect(run.out).toContain('Nothing that is listed is signed with key-1 any more. It can go on 20');
+    expect(run.out).toContain('No listed file is signed with key-1 any more. It can be revoked on 20');
     expect(run.out).toContain('signpost registry revoke publisher.signpost.test --key-id key-1');
     expect(await listedKeys()).toEqual(['key-2']);
   });
@@ -121,7 +121,7 @@ describe('key rotation', () => {
 
   it('refuses the key that is in use already', async () => {
     const run = await rotate(['--key-id', 'emergency']);
-    expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('is the key in use already') });
+    expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('is already in use') });
   });
 });
 
@@ -163,9 +163,9 @@ describe('key rotation with a registry of somebody else', () => {
     expect(resigned.out).toContain(`have the record key-1 of other.example revoked at ${own.REGISTRY_URL}.`);
   });
 
-  it('says so when that registry cannot be asked, and changes nothing', async () => {
+  it('says so when that registry cannot be queried, and changes nothing', async () => {
     const run = await rotate([], { ...own, REGISTRY_URL: 'http://127.0.0.1:1/dedi' });
-    expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('cannot be asked') });
+    expect(run).toMatchObject({ exitCode: 1, notes: expect.stringContaining('cannot be queried') });
     expect((await runCommand(registerRefreshCommand, ['refresh'], own)).out).toContain('Signed with key-2;');
   });
 

@@ -246,8 +246,8 @@ describe('a registry that does not know everything', () => {
     expect((await trigger(config, { message })).body).not.toHaveProperty('warnings');
   });
 
-  it('is warned of when it cannot be asked', async () => {
+  it('is warned of when it cannot be queried', async () => {
     const { body } = await trigger(publisher.config, { message: { catalogs: [smallCatalog('coffee')] } });
-    expect(body.warnings).toContainEqual(expect.stringContaining('The registry could not be asked'));
+    expect(body.warnings).toContainEqual(expect.stringContaining('The registry could not be queried'));
   });
 });

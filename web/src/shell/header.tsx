@@ -60,14 +60,14 @@ const liveTexts: Record<typeof live.value, string> = {
 };
 
 function liveTitle(state: typeof live.value): string {
-  if (state === 'lost') return 'The console does not answer. The page connects again by itself.';
+  if (state === 'lost') return 'The console does not answer. The page reconnects automatically.';
   if (state === 'polling' && session.value?.needsToken && !isOperator.value)
     return 'Sign in to see changes as they happen.';
   if (state === 'polling')
     return 'Too many pages of this console are open. This page is updated every 15 seconds; close other pages to see changes as they happen.';
   const { version, defaultNetwork } = session.value ?? {};
   return version === undefined
-    ? 'Changes appear by themselves.'
+    ? 'Changes appear automatically.'
     : `Signpost ${version}, network ${defaultNetwork}`;
 }
 

@@ -69,9 +69,9 @@ export function PagedTable<Row>({ list, empty, hint, ...table }: PagedProps<Row>
             {items.length > 0 && <Table {...table} rows={items} />}
             {list.more && (
               <p class="table-end soft small">
-                {items.length > 0 ? spellCount(items.length) : 'None among the first ones'}
+                {items.length > 0 ? spellCount(items.length) : 'None so far'}
                 <button type="button" onClick={list.more} disabled={list.loading}>
-                  {items.length > 0 ? 'Show more' : 'Look further'}
+                  {items.length > 0 ? 'Show more' : 'Search further'}
                 </button>
               </p>
             )}

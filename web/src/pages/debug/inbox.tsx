@@ -28,7 +28,7 @@ export function Inbox({ debug }: DebugProps) {
           <Empty title="Nothing has arrived.">
             Callbacks sent to <code>{location.origin}/inbox</code> appear here as they arrive
             {session.value?.identities.consumer &&
-              `, those for ${session.value.identities.consumer.id} among them`}
+              `, including those for ${session.value.identities.consumer.id}`}
             . The latest 150 that verify and 50 that do not are kept, in memory.
           </Empty>
         ) : (

@@ -55,7 +55,7 @@ export function SignatureForm({ question, change }: FormProps) {
               <textarea rows={3} {...field('requestAuthorization')} />
             </label>
             <label class="field">
-              <span>When it arrived (now, where empty)</span>
+              <span>When it arrived (now, if empty)</span>
               <input placeholder="2026-01-31T12:00:00Z" {...field('now')} />
             </label>
           </div>

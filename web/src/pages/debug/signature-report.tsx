@@ -5,8 +5,8 @@ import { Facts } from '../../ui/facts.tsx';
 import { Icon } from '../../ui/icon.tsx';
 
 const verdicts = {
-  holds: { text: 'The signature holds.', tone: 'good' },
-  differs: { text: 'The signature does not hold.', tone: 'bad' },
+  holds: { text: 'The signature is valid.', tone: 'good' },
+  differs: { text: 'The signature is not valid.', tone: 'bad' },
   unreadable: { text: 'The header cannot be read.', tone: 'bad' },
 } as const;
 

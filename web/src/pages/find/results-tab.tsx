@@ -43,7 +43,7 @@ export function ResultsTab({ query, answer, found, chosen, choose }: Props) {
               onClick={() =>
                 void copy(
                   new URL(hrefTo('find', toParams(query)), location.href).href,
-                  'a link that asks the same',
+                  'a link to this search',
                 )
               }
             >
@@ -58,7 +58,7 @@ export function ResultsTab({ query, answer, found, chosen, choose }: Props) {
             <>
               {by !== 'relevance' && found.length < data.total && (
                 <p class="soft small">
-                  Sorted by {by} among the {spellCount(found.length)} results that were answered.
+                  Sorted by {by} among the {spellCount(found.length)} results of the answer.
                 </p>
               )}
               <ResultList
@@ -145,7 +145,7 @@ function NothingFound({ query, nearMisses }: { query: FindQuery; nearMisses: rea
         </ul>
       )}
       <p class="row">
-        <span class="soft">Look again</span>
+        <span class="soft">Search again</span>
         {without
           .filter(({ applies }) => applies)
           .map(({ label, change }) => (

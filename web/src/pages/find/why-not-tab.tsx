@@ -36,7 +36,7 @@ export function WhyNotTab({ body }: { body: FindBody }) {
       />
       {asked === '' ? (
         <p class="soft small">
-          Name a resource that should be among the results of this search: each check is told for it, in the
+          Name a resource that should be among the results of this search: each check is shown for it, in the
           order in which discover makes them.
         </p>
       ) : (

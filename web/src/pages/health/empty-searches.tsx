@@ -23,9 +23,9 @@ export function EmptySearches() {
 }
 
 const columns: readonly Column<EmptySearch>[] = [
-  { label: 'Looked for', cell: (search) => <Intent search={search} /> },
+  { label: 'Searched for', cell: (search) => <Intent search={search} /> },
   {
-    label: 'What came close',
+    label: 'Near misses',
     cell: ({ nearMisses }) => nearMisses?.map(({ message }) => message).join(' '),
   },
   { label: 'Network', cell: ({ networkId }) => networkId },

@@ -11,8 +11,8 @@ const icons: Record<ChainLink['state'], IconName> = {
   unseen: 'dash',
 };
 const words: Record<ChainLink['state'], string> = {
-  ok: 'holds',
-  warning: 'holds with a warning',
+  ok: 'is complete',
+  warning: 'is complete, with a warning',
   broken: 'is broken',
   unseen: 'was not reached',
 };
@@ -69,7 +69,7 @@ function LinkDetails({ link }: { link: ChainLink }) {
           ['Expected', expected && <code>{expected}</code>],
           ['Got', got && <code>{got}</code>],
           ['Key', key && <code>{key}</code>],
-          [timeLabels[name] ?? 'Looked at', at && <Ago at={at} />],
+          [timeLabels[name] ?? 'Checked', at && <Ago at={at} />],
           ['Size', bytes !== undefined && spellBytes(bytes)],
           ['Address', url && <code>{url}</code>],
           ['Code', code && <code>{code}</code>],

@@ -37,7 +37,7 @@ export default function InspectPage() {
           <Show of={answer} what="inspection">
             {(data) =>
               data.kind === 'unknown' ? (
-                <Empty title={`Nobody here knows “${q}”.`}>
+                <Empty title={`“${q}” is not known here.`}>
                   {data.because ?? 'No node, catalog or resource of this network has this name.'}{' '}
                   {data.nextStep}
                 </Empty>

@@ -46,7 +46,7 @@ describe('the reason of a verdict', () => {
 
   it('tells what the link says where nothing was compared', () => {
     expect(explainVerdict(chainOf([registry, publish, files], 'north'), 'It ended PARTIAL.')).toBe(
-      'The chain holds, with a warning at “Publish”: It ended PARTIAL.',
+      'The chain is complete, with a warning at “Publish”: It ended PARTIAL.',
     );
   });
 

@@ -30,7 +30,7 @@ export function explainVerdict(
   if (worst === undefined) return because;
   const { catalogId, state, title, code, expected, detail } = worst;
   const subject = naming && catalogId !== undefined ? `The chain of ${catalogId}` : 'The chain';
-  const place = state === 'broken' ? `breaks at “${title}”` : `holds, with a warning at “${title}”`;
+  const place = state === 'broken' ? `breaks at “${title}”` : `is complete, with a warning at “${title}”`;
   const reason = expected === undefined ? `: ${detail}` : code === undefined ? '.' : ` (${code}).`;
   return `${subject} ${place}${reason}`;
 }

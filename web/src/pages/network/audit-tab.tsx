@@ -12,7 +12,7 @@ export function AuditTab() {
       caption="actions"
       columns={columns}
       keyOf={({ id }) => String(id)}
-      empty="Nobody has changed anything."
+      empty="Nothing has been changed yet."
       hint="Replays, skips, crawls and publishes from here are listed."
     />
   );

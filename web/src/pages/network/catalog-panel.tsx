@@ -109,7 +109,7 @@ function Versions({ path, catalogId, versions }: VersionsProps) {
   if (versions.length === 0)
     return (
       <Empty title="No versions are known.">
-        A copy that was pushed or pulled has none here: the catalog service that it came from counts them.
+        A copy that was pushed or pulled has none here: the catalog service that it came from has them.
       </Empty>
     );
   return (

@@ -20,7 +20,7 @@ export function CrawlLogTab() {
         caption="crawl log"
         columns={columns}
         keyOf={({ id }) => String(id)}
-        empty="The crawler has nothing to complain about."
+        empty="The crawler has found no problems."
       />
     </div>
   );

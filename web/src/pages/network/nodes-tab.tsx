@@ -52,7 +52,7 @@ const columns: readonly Column<CrawledNode>[] = [
   { label: 'Catalogs', kind: 'number', cell: ({ catalogs }) => spellCount(catalogs) },
   { label: 'Failures', kind: 'number', cell: ({ failing }) => spellCount(failing) },
   {
-    label: 'Last complaint',
+    label: 'Last problem',
     cell: ({ node, lastCode, lastMessage }) =>
       lastCode && (
         <a href={hrefTo('network', { tab: 'log', node })} title={lastMessage}>
@@ -60,8 +60,8 @@ const columns: readonly Column<CrawledNode>[] = [
         </a>
       ),
   },
-  { label: 'Looked at', kind: 'short', cell: ({ lastLookAt }) => <Ago at={lastLookAt} /> },
-  { label: 'Next look', kind: 'short', cell: ({ nextAt }) => nextAt && <Ago at={nextAt} /> },
+  { label: 'Checked', kind: 'short', cell: ({ lastLookAt }) => <Ago at={lastLookAt} /> },
+  { label: 'Next check', kind: 'short', cell: ({ nextAt }) => nextAt && <Ago at={nextAt} /> },
   {
     label: 'Actions',
     cell: ({ node }) =>

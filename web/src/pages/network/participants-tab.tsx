@@ -29,7 +29,7 @@ export function ParticipantsTab() {
         columns={columns}
         keyOf={({ identity }) => identity}
         empty="No participant."
-        hint="The registry of this process has none; where REGISTRY_URL names another, ask that one."
+        hint="The registry of this process has none; if REGISTRY_URL names another one, look there."
       />
     </div>
   );
