@@ -124,7 +124,7 @@ async function show(context: CommandContext, id: DeliveryId, json?: boolean): Pr
     );
 }
 
-/** The text comes from a receiver: escape sequences are removed. */
+/** The text comes from a receiver: control characters become spaces. */
 function visible(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ');
 }

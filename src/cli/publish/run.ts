@@ -41,12 +41,12 @@ export async function publish(files: readonly string[], options: PublishOptions,
       );
     }
   } catch (error) {
-    // Publishes the files before a wrong one.
+    // Reports the files before a wrong one, which were published.
     if (outcome.results.length > 0) report(outcome, options, context);
     throw error;
   }
   const accepted = outcome.results.filter(({ status }) => status === 'ACCEPTED');
-  // Publishes files to the place where readers look.
+  // Checks the published files at their public address.
   if (to === undefined && accepted.length > 0) {
     const { checkPublic } = await import('./check.ts');
     outcome.public = await checkPublic(context.config(), accepted as TriggerResult[], context);

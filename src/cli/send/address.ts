@@ -42,7 +42,7 @@ async function findRegisteredUrl(self: SigningKey, registry: RegistryClient): Pr
     const record = await registry.lookup(self.subscriberId, self.recordId);
     return record?.url !== undefined && URL.canParse(record.url) ? record.url.replace(/\/+$/, '') : undefined;
   } catch (error) {
-    // The receiver of the request will report it.
+    // The receiver of the request will report the problem.
     if (error instanceof RegistryUnavailable) return undefined;
     throw error;
   }

@@ -48,7 +48,7 @@ export function restMs(failures: number, random: number, retryAfterMs = 0): numb
   return Math.max(backoffMs(failures, maxHostDelayMs, random), Math.min(retryAfterMs, maxHostDelayMs));
 }
 
-/** Exponential, with a random upper half. */
+/** Exponential, and random within the upper half. */
 function backoffMs(failures: number, maxMs: number, random: number, firstMs = firstDelayMs): number {
   const ceiling = Math.min(firstMs * 2 ** Math.min(Math.max(failures, 1) - 1, 30), maxMs);
   return ceiling * (0.5 + random / 2);
