@@ -10,7 +10,6 @@ import { isIndexName } from '../publisher/paths.ts';
 
 export const workersHelp = 'processes behind the same ports, such as one per core (default: WORKERS)';
 
-/** Default time that a command waits for a callback. */
 export const usualWaitSeconds = 30;
 
 /** The options of a command that sends a signed request and waits for its callback. The texts describe the signer, the callback and the address. */

@@ -1,5 +1,12 @@
 import type { TriggerResult } from '../protocol/trigger-messages.ts';
-import { type CommandContext, CommandError, counted, type Register, renderTable } from './command.ts';
+import {
+  type CommandContext,
+  CommandError,
+  counted,
+  printResult,
+  type Register,
+  renderTable,
+} from './command.ts';
 import { renderProblems } from './publish/report.ts';
 
 // retire, pause and resume change the state of a published catalog without its content (self-hosted spec: States and transitions).
@@ -9,7 +16,6 @@ type Verb = keyof typeof outcomes;
 
 interface StateOptions {
   yes?: boolean;
-  json?: boolean;
 }
 
 export const register: Register = (program, context) => {
@@ -33,7 +39,7 @@ Example:
 async function change(
   verb: Verb,
   ids: readonly string[],
-  { yes = false, json = false }: StateOptions,
+  { yes = false }: StateOptions,
   context: CommandContext,
 ): Promise<void> {
   if (verb === 'retire' && !yes) await confirmRetirement(ids, context);
@@ -41,8 +47,8 @@ async function change(
   const { answer, by } = await publishHere(context.config(), { [verb]: ids });
   const { results, warnings = [] } = answer;
   context.note(`Done by ${by}.`);
-  context.print(json ? JSON.stringify(answer, null, 2) : renderStates(results, outcomes[verb]));
-  if (!json) for (const warning of warnings) context.note(`Warning: ${warning}`);
+  printResult(context, answer, renderStates(results, outcomes[verb]));
+  if (!context.json) for (const warning of warnings) context.note(`Warning: ${warning}`);
   if (results.some(({ status }) => status !== 'ACCEPTED')) context.setExitCode(1);
 }
 

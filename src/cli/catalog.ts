@@ -34,15 +34,13 @@ export const register: Register = (program, context) => {
     )
     .argument('<id>', 'id of the catalog')
     .option('--json', 'print the whole catalog as the service sends it')
-    .action((id: string, { json = false }: { json?: boolean }) =>
-      json ? printDocument(context, id) : show(context, id),
-    );
+    .action((id: string) => (context.json ? printDocument(context, id) : show(context, id)));
 
   catalog
     .command('release')
     .description('release the id of a catalog: the next publisher becomes its owner')
     .argument('<id>', 'id of the catalog')
-    .action((id: string, { json }: { json?: boolean }) => release(context, id, json));
+    .action((id: string) => release(context, id));
 };
 
 const shownChanges = 10;
@@ -62,10 +60,9 @@ interface ListOptions {
   type?: CatalogType;
   network?: string;
   limit: number;
-  json?: boolean;
 }
 
-async function list(context: CommandContext, { owner, type, network, limit, json }: ListOptions) {
+async function list(context: CommandContext, { owner, type, network, limit }: ListOptions) {
   await withDatabase(context, async (database, config) => {
     const catalogs = await listCatalogs(database, {
       owner: owner && identityOf(owner, config.REGISTRY_NAME),
@@ -74,7 +71,7 @@ async function list(context: CommandContext, { owner, type, network, limit, json
       limit,
     });
     const text = catalogs.length > 0 ? renderList(catalogs) : 'There is no such catalog.';
-    printResult(context, json, catalogs, text);
+    printResult(context, catalogs, text);
     if (catalogs.length === limit) context.note(`These are the first ${limit}; --limit shows more.`);
   });
 }
@@ -109,7 +106,7 @@ async function printDocument(context: CommandContext, id: string): Promise<void>
   );
 }
 
-async function release(context: CommandContext, id: string, json?: boolean): Promise<void> {
+async function release(context: CommandContext, id: string): Promise<void> {
   const released = { action: 'catalog.release', target: id };
   const owner = await act(context, seeList, (acting) =>
     audited(acting, acting.by, released, async () => {
@@ -122,7 +119,7 @@ async function release(context: CommandContext, id: string, json?: boolean): Pro
     owner === null
       ? `${id} already has no owner.`
       : `${id} belonged to ${owner}. It stays published until somebody publishes it again.`;
-  printResult(context, json, { id, formerOwner: owner }, text);
+  printResult(context, { id, formerOwner: owner }, text);
 }
 
 const seeList = 'To list them: signpost catalog list';

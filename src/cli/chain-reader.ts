@@ -16,7 +16,6 @@ export function createChainFetcher(config: Config, client: GuardedClient): Fetch
   });
 }
 
-/** Fails the command if the registry could not be reached. */
 export function explainRegistry(error: unknown, { registryUrl }: Config, advice: string): never {
   if (!isReadingFault(error) || error.code !== 'registry-unavailable') throw error;
   throw new CommandError(`The registry at ${registryUrl} cannot be queried${advice}`, error);

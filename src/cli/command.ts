@@ -11,6 +11,8 @@ export interface CommandContext {
   /** Names of the variables that are set in the environment, and in the .env file of the working directory. */
   givenSettings(): { environment: readonly string[]; file: readonly string[] };
   print(text: string): void;
+  /** Whether --json was given (program.ts). */
+  json: boolean;
   /** Whether standard output is a terminal. Secrets are shown only there, because pipes and logs are kept. */
   isTerminal: boolean;
   /** Writes lines to standard error, for progress instead of results. */
@@ -22,7 +24,6 @@ export interface CommandContext {
   setExitCode(code: number): void;
 }
 
-/** Adds the commands of a file to the program. */
 export type Register = (program: Command, context: CommandContext) => void;
 
 /** Its message is for the user and says what to do. It is shown without a stack; exit code 1. */
@@ -61,8 +62,9 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-export function printResult(context: CommandContext, json: boolean | undefined, value: object, text: string) {
-  context.print(json ? JSON.stringify(value, null, 2) : text);
+/** Prints the value with --json, otherwise the text. */
+export function printResult({ json, print }: CommandContext, value: object, text: string) {
+  print(json ? JSON.stringify(value, null, 2) : text);
 }
 
 export function joinSome(ids: readonly string[]): string {

@@ -13,7 +13,7 @@ import {
 import type { Database } from '../storage/database.ts';
 import { act } from './acting.ts';
 import { parseCount, parseOffset, parseSubscriber } from './arguments.ts';
-import { type CommandContext, CommandError, type Register } from './command.ts';
+import { type CommandContext, CommandError, printResult, type Register } from './command.ts';
 import { renderCatalogs, renderLine, renderNext, renderStatus, whenText } from './crawl/report.ts';
 import { withDatabase } from './database.ts';
 
@@ -32,9 +32,7 @@ export const register: Register = (program, context) => {
     .description('crawl a node now, and show the result')
     .argument('<node>', 'domain or subscriberId of the node', parseSubscriber)
     .option('--timeout <seconds>', 'how long to wait for it', parseCount, 60)
-    .action((node: string, { timeout, json }: { timeout: number; json?: boolean }) =>
-      crawlNow(context, node, timeout, json),
-    );
+    .action((node: string, { timeout }: { timeout: number }) => crawlNow(context, node, timeout));
 
   crawl
     .command('log')
@@ -59,21 +57,20 @@ These commands use DATABASE_URL, or the embedded database in DATA_DIR.`;
 interface StatusOptions {
   node?: string;
   limit: number;
-  json?: boolean;
 }
 
-async function showStatus(context: CommandContext, { node, limit, json }: StatusOptions): Promise<void> {
+async function showStatus(context: CommandContext, { node, limit }: StatusOptions): Promise<void> {
   await withDatabase(context, async (database, { REGISTRY_NAME }) => {
     if (node !== undefined) {
       const identity = identityOf(node, REGISTRY_NAME);
       const catalogs = await listCrawledCatalogs(database, identity);
-      if (json && catalogs.length > 0) return context.print(JSON.stringify(catalogs, null, 2));
-      const next = await findNextWork(database, { node: identity, limit: nextShown });
       if (catalogs.length === 0) throw new CommandError(await nothingKnown(database, identity, node));
-      return context.print([renderCatalogs(catalogs, new Date()), renderNext(next, new Date())].join('\n\n'));
+      const next = await findNextWork(database, { node: identity, limit: nextShown });
+      const text = [renderCatalogs(catalogs, new Date()), renderNext(next, new Date())].join('\n\n');
+      return printResult(context, catalogs, text);
     }
     const status = await readCrawlStatus(database, { limit });
-    context.print(json ? JSON.stringify(status, null, 2) : renderStatus(status, new Date()));
+    printResult(context, status, renderStatus(status, new Date()));
     const { nodes, nodeCount } = status;
     if (nodes.length < nodeCount)
       context.note(`These are ${nodes.length} of ${nodeCount} nodes; --limit shows more.`);
@@ -98,8 +95,7 @@ async function nothingKnown(database: Database, identity: string, node: string):
 const pollMs = 100;
 const shownLines = 20;
 
-/** Makes all work of a node due, and waits until the running crawler has done it. */
-async function crawlNow(context: CommandContext, node: string, seconds: number, json?: boolean) {
+async function crawlNow(context: CommandContext, node: string, seconds: number) {
   await act(context, `See why: signpost doctor ${node}`, async (acting, { REGISTRY_NAME }) => {
     const { database } = acting;
     const identity = identityOf(node, REGISTRY_NAME);
@@ -110,13 +106,12 @@ async function crawlNow(context: CommandContext, node: string, seconds: number, 
     const { lines } = await readLog(database, { node: identity, limit: shownLines, offset: 0 });
     const told = lines.filter(({ at }) => at >= askedAt);
     const catalogs = await listCrawledCatalogs(database, identity);
-    if (json) return context.print(JSON.stringify({ node: identity, catalogs, log: told }, null, 2));
-    context.print(
-      catalogs.length > 0
-        ? renderCatalogs(catalogs, new Date())
-        : `${identity} hosts nothing that can be read.`,
-    );
-    if (told.length > 0) context.print(`\n${told.map(renderLine).join('\n')}`);
+    const nothing = `${identity} hosts nothing that can be read.`;
+    const text = [
+      catalogs.length > 0 ? renderCatalogs(catalogs, new Date()) : nothing,
+      ...(told.length > 0 ? ['', ...told.map(renderLine)] : []),
+    ];
+    printResult(context, { node: identity, catalogs, log: told }, text.join('\n'));
   });
 }
 
@@ -136,15 +131,15 @@ interface LogOptions extends StatusOptions {
 }
 
 async function showLog(context: CommandContext, options: LogOptions): Promise<void> {
-  const { node, catalog: catalogId, limit, offset, json } = options;
+  const { node, catalog: catalogId, limit, offset } = options;
   await withDatabase(context, async (database, { REGISTRY_NAME }) => {
     const { lines, total } = await readLog(database, {
       ...(node !== undefined && { node: identityOf(node, REGISTRY_NAME) }),
       ...(catalogId !== undefined && { catalogId }),
       ...{ limit, offset },
     });
-    if (json) return context.print(JSON.stringify({ lines, total }, null, 2));
-    context.print(lines.length > 0 ? lines.map(renderLine).join('\n') : 'The crawl log has no such line.');
+    const text = lines.map(renderLine).join('\n') || 'The crawl log has no such line.';
+    printResult(context, { lines, total }, text);
     if (offset + lines.length < total)
       context.note(`${total - offset - lines.length} more; --limit and --offset show them.`);
   });

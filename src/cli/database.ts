@@ -8,7 +8,6 @@ import { interruptedExitCode } from './interrupt.ts';
 
 const commandConnections = 2;
 
-/** Runs a command's work on the configured database, by default the embedded one. */
 export async function withDatabase<T>(
   context: CommandContext,
   work: (database: Database, config: Config) => Promise<T>,

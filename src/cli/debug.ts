@@ -2,13 +2,12 @@ import type { FoundKey } from '../console/debug.ts';
 import type { SignatureDiagnosis } from '../protocol/debug-signature.ts';
 import { parseTime } from './arguments.ts';
 import { paint } from './colour.ts';
-import { type CommandContext, CommandError, type Register } from './command.ts';
+import { type CommandContext, CommandError, printResult, type Register } from './command.ts';
 
 interface SignatureOptions {
   body?: string;
   answering?: string;
   now?: Date;
-  json?: boolean;
 }
 
 export const register: Register = (program, context) =>
@@ -38,7 +37,7 @@ Examples:
 
 async function debugSignature(
   file: string,
-  { body, answering, now = new Date(), json }: SignatureOptions,
+  { body, answering, now = new Date() }: SignatureOptions,
   context: CommandContext,
 ): Promise<void> {
   const [{ readInput }, { withRegistry }, { diagnoseSignature }] = await Promise.all([
@@ -54,7 +53,7 @@ async function debugSignature(
   const diagnosis = await withRegistry(config, (registry) =>
     diagnoseSignature(registry, config, { ...message, now, requestAuthorization: request?.header }),
   );
-  context.print(json ? JSON.stringify(diagnosis, null, 2) : render(diagnosis));
+  printResult(context, diagnosis, render(diagnosis));
   if (diagnosis.verdict !== 'holds') context.setExitCode(1);
 
   async function readText(name: string): Promise<string> {

@@ -17,8 +17,6 @@ import { oneOf, parseCount, parserOf, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, printResult, type Register, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 
-// The operator's view of outgoing messages: callbacks and pushes, their outcome, and retries of parked ones.
-
 const readDeliveryId = parserOf(
   parseDeliveryId,
   'Use an id from "signpost deliveries list", such as push-7.',
@@ -39,23 +37,23 @@ export const register: Register = (program, context) => {
     .command('show')
     .description('show a delivery with its last requests and their answers')
     .argument('<id>', 'as listed, such as push-7 or callback-12', readDeliveryId)
-    .action((id: DeliveryId, { json }: { json?: boolean }) => show(context, id, json));
+    .action((id: DeliveryId) => show(context, id));
 
   deliveries
     .command('replay')
     .description('try parked deliveries again: one, or all')
     .argument('[id]', 'as listed, such as push-7 or callback-12', readDeliveryId)
     .option('--all', 'all parked deliveries')
-    .action((id: DeliveryId | undefined, { all = false, json }: { all?: boolean; json?: boolean }) => {
+    .action((id: DeliveryId | undefined, { all = false }: { all?: boolean }) => {
       if ((id === undefined) !== all) throw new CommandError('Name one delivery to replay, or add --all.');
-      return id === undefined ? replayAll(context, json) : replayOne(context, id, json);
+      return id === undefined ? replayAll(context) : replayOne(context, id);
     });
 
   deliveries
     .command('skip')
     .description('give up a waiting or parked delivery; the next change of a catalog is still pushed')
     .argument('<id>', 'as listed, such as push-7 or callback-12', readDeliveryId)
-    .action((id: DeliveryId, { json }: { json?: boolean }) => skip(context, id, json));
+    .action((id: DeliveryId) => skip(context, id));
 };
 
 const examples = `
@@ -75,16 +73,15 @@ interface ListOptions {
   state?: DeliveryState;
   subscriber?: string;
   limit: number;
-  json?: boolean;
 }
 
-async function list(context: CommandContext, { state, subscriber, limit, json }: ListOptions): Promise<void> {
+async function list(context: CommandContext, { state, subscriber, limit }: ListOptions): Promise<void> {
   await withDatabase(context, async (database, config) => {
     const receiver = subscriber && identityOf(subscriber, config.REGISTRY_NAME);
     const { items, next } = await listDeliveries(database, { receiver, state, limit });
-    if (json) return context.print(JSON.stringify({ deliveries: items }, null, 2));
     const rows = groupByReceiver(items).map(row);
-    context.print(rows.length > 0 ? renderTable(header, rows) : 'There is no such delivery.');
+    const text = rows.length > 0 ? renderTable(header, rows) : 'There is no such delivery.';
+    printResult(context, { deliveries: items }, text);
     if (next) context.note(`There are more than ${limit}; --limit shows more.`);
   });
 }
@@ -109,19 +106,18 @@ function describe({ action, about, acknowledgedVersion, version }: Delivery): st
   return `${about} (has ${acknowledgedVersion ?? 'nothing'} of ${version})`;
 }
 
-async function show(context: CommandContext, id: DeliveryId, json?: boolean): Promise<void> {
+async function show(context: CommandContext, id: DeliveryId): Promise<void> {
   const shown = renderDeliveryId(id);
   const delivery = await withDatabase(context, (database) => findDelivery(database, id));
   if (!delivery) throw new CommandError(`There is no delivery ${shown}. ${advice}`);
-  if (json) return context.print(JSON.stringify(delivery, null, 2));
   const { history, lastStatus } = delivery;
-  context.print(renderTable(header, [row(delivery)]));
-  if (history.length === 0)
-    context.print(`\nNo request of it has failed. Last status: ${lastStatus ?? 'none yet'}.`);
-  for (const { at, durationMs, url, status, answer, request } of history)
-    context.print(
+  const requests = history.map(
+    ({ at, durationMs, url, status, answer, request }) =>
       `\n${at}  ${status ?? 'no answer'}  ${durationMs} ms  ${url}\n  answer:  ${visible(answer)}\n  request: ${visible(request)}`,
-    );
+  );
+  const none = `\nNo request of it has failed. Last status: ${lastStatus ?? 'none yet'}.`;
+  const text = [renderTable(header, [row(delivery)]), ...(history.length > 0 ? requests : [none])];
+  printResult(context, delivery, text.join('\n'));
 }
 
 /** The text comes from a receiver: control characters become spaces. */
@@ -129,26 +125,26 @@ function visible(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ');
 }
 
-function time(at: Date | null): string {
+function time(at?: Date): string {
   return at?.toISOString() ?? '-';
 }
 
-async function replayOne(context: CommandContext, id: DeliveryId, json?: boolean): Promise<void> {
+async function replayOne(context: CommandContext, id: DeliveryId): Promise<void> {
   await act(context, advice, (acting, config) => replayDelivery(acting, acting.by, id, config));
   const shown = renderDeliveryId(id);
-  printResult(context, json, { id: shown, state: 'open' }, `${shown} will be tried again.`);
+  printResult(context, { id: shown, state: 'open' }, `${shown} will be tried again.`);
 }
 
-async function replayAll(context: CommandContext, json?: boolean): Promise<void> {
+async function replayAll(context: CommandContext): Promise<void> {
   const replayed = await act(context, advice, (acting, config) => replayParked(acting, acting.by, config));
   const text = `Will be tried again: ${replayed.callbacks} callbacks, ${replayed.pushes} pushes.`;
-  printResult(context, json, replayed, text);
+  printResult(context, replayed, text);
 }
 
-async function skip(context: CommandContext, id: DeliveryId, json?: boolean): Promise<void> {
+async function skip(context: CommandContext, id: DeliveryId): Promise<void> {
   await act(context, advice, (acting) => skipDelivery(acting, acting.by, id));
   const shown = renderDeliveryId(id);
-  printResult(context, json, { id: shown, state: 'skipped' }, `${shown} is skipped.`);
+  printResult(context, { id: shown, state: 'skipped' }, `${shown} is skipped.`);
 }
 
 const advice = 'See: signpost deliveries list';

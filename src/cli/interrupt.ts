@@ -27,7 +27,6 @@ export function listenForInterrupt(onInterrupt: () => void): { signal: AbortSign
   };
 }
 
-/** Waits for Ctrl-C or SIGTERM, or for another end of the work. */
 export async function untilStopped(ended = new AbortController()): Promise<void> {
   const stop = () => ended.abort();
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, stop);

@@ -21,7 +21,6 @@ interface NewKeyOptions {
   keyId: string;
   out?: string;
   save?: boolean;
-  json?: boolean;
 }
 
 export const register: Register = (program, context) => {
@@ -45,7 +44,7 @@ Examples:
   keys
     .command('list')
     .description('list the signing keys of this machine: public keys, and where the seeds are')
-    .action(({ json }: { json?: boolean }) => {
+    .action(() => {
       const config = context.config();
       const found = listLocalKeys(config);
       const none = `There are no keys in ${config.DATA_DIR}/keys. Make one: signpost keys new --id … --save`;
@@ -53,7 +52,7 @@ Examples:
         ...[id, keyId, isInUse ? 'yes' : '', publicKey ?? 'cannot be read', place],
       ]);
       const table = renderTable(['SUBSCRIBER', 'KEY', 'IN USE', 'PUBLIC KEY', 'SEED'], rows);
-      printResult(context, json, found, found.length > 0 ? table : none);
+      printResult(context, found, found.length > 0 ? table : none);
     });
 
   keys
@@ -102,7 +101,7 @@ function newKey(options: NewKeyOptions, context: CommandContext): void {
     'Register it:',
     `  ${register}`,
   ];
-  printResult(context, options.json, made, text.join('\n'));
+  printResult(context, made, text.join('\n'));
 }
 
 function destination({ out, save, id, keyId }: NewKeyOptions, context: CommandContext): string | undefined {
@@ -129,7 +128,6 @@ function writeSeed(file: string, seed: string): void {
 
 interface ShowOptions {
   keyId?: string;
-  json?: boolean;
 }
 
 const showHelp = `
@@ -140,14 +138,14 @@ Examples:
   $ signpost keys show bpp.example.com
   $ signpost keys show bpp.example.com --key-id key-2 --json`;
 
-function showKey(subscriber: string | undefined, { keyId, json }: ShowOptions, context: CommandContext) {
+function showKey(subscriber: string | undefined, { keyId }: ShowOptions, context: CommandContext) {
   const config = context.config();
   const id = subscriber ?? config.identities.publisher.id;
   const own = listLocalKeys(config).filter((key) => key.id === id);
   const key = own.find((one) => (keyId === undefined ? one.isInUse : one.keyId === keyId));
   if (!key) throw new CommandError(missing(id, keyId, own, config.DATA_DIR));
   if (key.publicKey === undefined) throw new CommandError(`${key.place} has no readable seed.`);
-  context.print(json ? JSON.stringify(key, null, 2) : renderKey(key, key.publicKey));
+  printResult(context, key, renderKey(key, key.publicKey));
 }
 
 function renderKey({ id, keyId, place, isInUse }: LocalKey, publicKey: string): string {

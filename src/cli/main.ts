@@ -23,6 +23,7 @@ const context: CommandContext = {
   isSet: (name) => (process.env[name] ?? '') !== '',
   givenSettings: () => ({ environment: Object.keys(process.env), file: fromFile }),
   print: (text) => write(process.stdout, text),
+  json: false,
   isTerminal: process.stdout.isTTY ?? false,
   note: (text) => write(process.stderr, text),
   readStdin: () => buffer(process.stdin),

@@ -5,7 +5,7 @@ export const register: Register = (program, context) =>
   program
     .command('migrate')
     .addHelpText('after', help)
-    .action(({ json }: { json?: boolean }) => migrate(context, json));
+    .action(() => migrate(context));
 
 const help = `
 Every start of a role migrates too. Use this command to see the result before the first process of a new version starts. Migrations only go forward:
@@ -14,7 +14,7 @@ afterwards, processes of the older version keep running but cannot be started ag
 Examples:
   $ DATABASE_URL=postgres://… signpost migrate`;
 
-async function migrate(context: CommandContext, json?: boolean): Promise<void> {
+async function migrate(context: CommandContext): Promise<void> {
   if (context.config().DATABASE_URL === undefined)
     throw new CommandError(
       'Set DATABASE_URL: the embedded PostgreSQL is migrated by the start that uses it.',
@@ -23,5 +23,5 @@ async function migrate(context: CommandContext, json?: boolean): Promise<void> {
   const last = await withDatabase(context, (database) =>
     database.value<string>('select name from work.migration order by number desc limit 1'),
   );
-  printResult(context, json, { migration: last }, `The database has all migrations, up to ${last}.`);
+  printResult(context, { migration: last }, `The database has all migrations, up to ${last}.`);
 }

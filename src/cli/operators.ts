@@ -26,20 +26,18 @@ export const register: Register = (program, context) => {
     .addOption(
       new Option('--role <role>', 'what the operator may do').choices(operatorRoles).makeOptionMandatory(),
     )
-    .action((name: string, options: { role: OperatorRole; json?: boolean }) =>
-      create(context, name, options),
-    );
+    .action((name: string, options: { role: OperatorRole }) => create(context, name, options));
 
   operators
     .command('list')
     .description('list operators with their roles')
-    .action(({ json }: { json?: boolean }) => list(context, json));
+    .action(() => list(context));
 
   operators
     .command('revoke')
     .description('remove an operator: the token and all sessions stop working at once')
     .argument('<name>', 'as listed')
-    .action((name: string, { json }: { json?: boolean }) => revoke(context, name, json));
+    .action((name: string) => revoke(context, name));
 };
 
 const examples = `
@@ -66,7 +64,7 @@ function parseName(text: string): string {
 async function create(
   context: CommandContext,
   name: string,
-  { role, json }: { role: OperatorRole; json?: boolean },
+  { role }: { role: OperatorRole },
 ): Promise<void> {
   const token = newToken();
   const created = { action: 'operators.create', target: `${name} (${role})` };
@@ -77,22 +75,22 @@ async function create(
     }),
   );
   const text = `token (keep it secret; it is not shown again)  ${token}\n${name} signs in at the console with it, or sends it as "Authorization: Bearer …".`;
-  printResult(context, json, { name, role, token }, text);
+  printResult(context, { name, role, token }, text);
 }
 
-async function list(context: CommandContext, json?: boolean): Promise<void> {
+async function list(context: CommandContext): Promise<void> {
   const operators = await withDatabase(context, (database) => listOperators(database));
   const rows = operators.map(({ name, role, createdAt }) => [name, role, createdAt.toISOString()]);
   const none = 'There are no operators except the one with the operator token.';
   const text = rows.length > 0 ? renderTable(['NAME', 'ROLE', 'CREATED'], rows) : none;
-  printResult(context, json, { operators }, text);
+  printResult(context, { operators }, text);
 }
 
-async function revoke(context: CommandContext, name: string, json?: boolean): Promise<void> {
+async function revoke(context: CommandContext, name: string): Promise<void> {
   await act(context, 'To list them: signpost operators list', (acting) =>
     audited(acting, acting.by, { action: 'operators.revoke', target: name }, async () => {
       if (!(await revokeOperator(acting.database, name))) throw notFound(`There is no operator ${name}.`);
     }),
   );
-  printResult(context, json, { name }, `The token and the sessions of ${name} no longer work.`);
+  printResult(context, { name }, `The token and the sessions of ${name} no longer work.`);
 }

@@ -104,15 +104,19 @@ async function register(program: Command, load: ListedCommand[1], context: Comma
   for (const command of program.commands) {
     const [about] = commands[command.name()] ?? [];
     if (about) command.description(about);
-    offerJson(command);
+    offerJson(command, context);
     pointToHelp(command);
   }
 }
 
 /** Adds --json to every command, except those that always print JSON or a script. A command that defines the option describes its output. */
-export function offerJson(command: Command): void {
-  for (const sub of command.commands) offerJson(sub);
-  if (command.commands.length > 0 || ['completion', 'datex', 'worker'].includes(command.name())) return;
+export function offerJson(command: Command, context: CommandContext): void {
+  for (const sub of command.commands) offerJson(sub, context);
+  if (command.commands.length > 0) return;
+  command.hook('preAction', () => {
+    context.json = command.opts().json === true;
+  });
+  if (['completion', 'datex', 'worker'].includes(command.name())) return;
   if (!command.options.some(({ long }) => long === '--json')) command.option('--json', 'print JSON');
 }
 

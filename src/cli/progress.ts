@@ -3,7 +3,6 @@ import type { CommandContext } from './command.ts';
 const quietMs = 2_000;
 const pauseMs = 5_000;
 
-/** Prints a line now and then during long work. */
 export async function withProgress<T>(context: CommandContext, what: string, work: () => Promise<T>) {
   const started = performance.now();
   const tell = () => {

@@ -4,7 +4,6 @@ import { ProtocolError } from '../protocol/errors.ts';
 import { type Json, parseJson } from '../protocol/json.ts';
 import { type CommandContext, CommandError, reasonOf } from './command.ts';
 
-/** Reads the bytes of a file; `-` is standard input. */
 export async function readInput(file: string, context: CommandContext): Promise<Buffer> {
   if (file === '-') return context.readStdin();
   try {

@@ -31,21 +31,17 @@ import {
 import { CommandError, printResult, type Register, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 
-// The operator's side of the registry role. These commands write to the database; the HTTP API only reads.
-
 export const register: Register = (program, context) => {
   const registry = program.command('registry').addHelpText('after', examples);
 
-  /** Opens the database, finds the participant's identity, prints the result, and turns a refusal into a sentence. */
   const onRegistry = (
     name: string,
-    json: boolean | undefined,
     work: (database: Database, who: Named) => Promise<[value: object, text: string]>,
   ): Promise<void> =>
     withDatabase(context, async (database, config) => {
       try {
         const [value, text] = await work(database, nameParticipant(name, config.REGISTRY_NAME));
-        printResult(context, json, value, text);
+        printResult(context, value, text);
       } catch (error) {
         throw error instanceof RegistrationRefused ? explain(error, name) : error;
       }
@@ -66,7 +62,7 @@ export const register: Register = (program, context) => {
     .option('--network <id>', 'network that it is a member of; repeatable', collectNetworks)
     .option('--replace', 'replace the public key that is registered under the same key id')
     .action((name: string, options: RegisterOptions) =>
-      onRegistry(name, options.json, async (database, who) => {
+      onRegistry(name, async (database, who) => {
         const { url, type, domain, country: countries, network: networkIds, replace: replaceKey } = options;
         const about = { url, type, domain, countries, networkIds, replaceKey };
         await registerParticipant(database, { ...who, ...about, key: keyOf(options) });
@@ -79,19 +75,19 @@ export const register: Register = (program, context) => {
     .command('list')
     .description('list the participants with their keys')
     .option('--network <id>', 'only members of this network', parseNetwork)
-    .action(({ network, json }: { network?: string; json?: boolean }) =>
+    .action(({ network }: { network?: string }) =>
       withDatabase(context, async (database) => {
         const all = await listParticipants(database);
         const records = all.filter((record) => !network || record.networkMemberships.includes(network));
         const text = records.length > 0 ? renderRecords(records) : 'No participant is registered.';
-        printResult(context, json, records, text);
+        printResult(context, records, text);
       }),
     );
 
   ofParticipant(registry.command('show'))
     .description('show one participant')
-    .action((name: string, { json }: JsonOption) =>
-      onRegistry(name, json, async (database, who) => {
+    .action((name: string) =>
+      onRegistry(name, async (database, who) => {
         const records = await listParticipants(database, who);
         if (records.length === 0)
           throw new RegistrationRefused('unknown-subscriber', `${who.identity} is not registered.`);
@@ -99,8 +95,8 @@ export const register: Register = (program, context) => {
       }),
     );
 
-  const changeState = (name: string, state: RecordState, { keyId, json }: StateOptions) =>
-    onRegistry(name, json, async (database, { identity: subscriber, ...who }) => {
+  const changeState = (name: string, state: RecordState, { keyId }: StateOptions) =>
+    onRegistry(name, async (database, { identity: subscriber, ...who }) => {
       const changed = await setKeyState(database, who, state, keyId);
       const text = `${changed.join(', ')} of ${subscriber}: now ${state}.${cacheHint}`;
       return [{ subscriber, state, changed }, changed.length > 0 ? text : 'Nothing to change.'];
@@ -121,8 +117,8 @@ export const register: Register = (program, context) => {
   for (const isMember of [true, false])
     ofParticipant(membership.command(isMember ? 'add' : 'remove'))
       .argument('<network>', 'network id: namespace/registry', parseNetwork)
-      .action((name: string, network: string, { json }: JsonOption) =>
-        onRegistry(name, json, async (database, who) => {
+      .action((name: string, network: string) =>
+        onRegistry(name, async (database, who) => {
           const subscriber = who.identity;
           const removed = isMember ? undefined : await removeMembership(database, who, network);
           if (isMember) await addMembership(database, who, network);
@@ -135,7 +131,7 @@ export const register: Register = (program, context) => {
   keyOptions(ofParticipant(key.command('add')))
     .description('add a key: register the new one, sign with it, revoke the old one')
     .action((name: string, options: KeyOptions) =>
-      onRegistry(name, options.json, async (database, who) => {
+      onRegistry(name, async (database, who) => {
         const { identity: subscriber } = who;
         await addKey(database, who, keyOf(options));
         return [{ subscriber, added: options.keyId }, `Added key ${options.keyId} to ${subscriber}.`];
@@ -145,8 +141,8 @@ export const register: Register = (program, context) => {
   ofParticipant(registry.command('catalog-index'))
     .description('set the addresses of the signed catalog indexes of a participant (meta.catalog_index_urls)')
     .argument('[urls...]', 'all addresses; none clears the list', collectUrls)
-    .action((name: string, urls: string[] = [], { json }: JsonOption = {}) =>
-      onRegistry(name, json, async (database, who) => {
+    .action((name: string, urls: string[] = []) =>
+      onRegistry(name, async (database, who) => {
         const { identity: subscriber } = who;
         await setCatalogIndexUrls(database, who, urls);
         const text = `${subscriber} lists ${urls.length} catalog ${urls.length === 1 ? 'index' : 'indexes'}.`;
@@ -167,15 +163,11 @@ Examples:
 
 These commands use DATABASE_URL, or the embedded database in DATA_DIR.`;
 
-interface JsonOption {
-  json?: boolean;
-}
-
-interface StateOptions extends JsonOption {
+interface StateOptions {
   keyId?: string;
 }
 
-interface KeyOptions extends JsonOption {
+interface KeyOptions {
   keyId: string;
   publicKey: string;
   validFrom?: Date;

@@ -33,7 +33,7 @@ export async function runProcess<T extends { close(): Promise<void> }>(
         throw explainStart(error, config);
       });
       await options.settle?.(running, stop.signal, beside);
-      if (options.json) context.print(renderStarted(running));
+      if (context.json) context.print(renderStarted(running));
       else {
         printAddresses(context, running, config, options);
         options.started?.();
@@ -56,9 +56,7 @@ interface RunOptions<T extends { close(): Promise<void> }> {
   alongside?: (running: Process, logger: Logger) => Promise<T | undefined>;
   /** Work that must end before anything is printed, so that the startup log does not scroll the output away. */
   settle?: (running: Process, signal: AbortSignal, beside: T | undefined) => Promise<void>;
-  /** Called once the addresses are printed. */
   started?: () => void;
-  json?: boolean;
   showPublic?: boolean;
 }
 

@@ -1,5 +1,5 @@
 import type { Register } from './command.ts';
-import type { CheckOptions, ListOptions } from './schema/run.ts';
+import type { CheckOptions } from './schema/run.ts';
 
 export const register: Register = (program, context) => {
   const schema = program.command('schema');
@@ -7,7 +7,7 @@ export const register: Register = (program, context) => {
     .command('list')
     .description('list the types that attributes are checked against')
     .addHelpText('after', listHelp)
-    .action(async (options: ListOptions) => (await import('./schema/run.ts')).listTypes(options, context));
+    .action(async () => (await import('./schema/run.ts')).listTypes(context));
   schema
     .command('check')
     .description('check a publish body, catalogs or one attributes object; print each fault with its path')

@@ -9,7 +9,7 @@ export const register: Register = (program, context) => {
     .description(
       'show the generation that searches read, the progress of a new one, and the processes that use the index',
     )
-    .action(({ json }: { json?: boolean }) => showStatus(context, json));
+    .action(() => showStatus(context));
 
   index
     .command('rebuild')
@@ -17,8 +17,8 @@ export const register: Register = (program, context) => {
       'build a new generation of the index from the documents, and switch searches to it; they continue during the build',
     )
     .option('--catalog <id>', 'rebuild only the entries of this catalog id')
-    .action(({ catalog, json }: { catalog?: string; json?: boolean }) =>
-      catalog === undefined ? rebuild(context, json) : rebuildCatalog(context, catalog, json),
+    .action(({ catalog }: { catalog?: string }) =>
+      catalog === undefined ? rebuild(context) : rebuildCatalog(context, catalog),
     );
 
   index
@@ -28,7 +28,7 @@ export const register: Register = (program, context) => {
     )
     .option('--mend', 'rebuild entries that differ')
     .option('--json', 'print each difference as a line of JSON')
-    .action((options: { mend?: boolean; json?: boolean }) => check(context, options));
+    .action((options: { mend?: boolean }) => check(context, options));
 };
 
 const examples = `
@@ -41,11 +41,11 @@ After an upgrade with another index format, the discovery service builds a new g
 version has ended. Searches stay exact meanwhile.
 These commands use DATABASE_URL, or the embedded database in DATA_DIR.`;
 
-async function showStatus(context: CommandContext, json?: boolean): Promise<void> {
+async function showStatus(context: CommandContext): Promise<void> {
   const { withDatabase } = await import('./database.ts');
   const { readIndexStatus } = await import('../search/status.ts');
   const status = await withDatabase(context, (database) => readIndexStatus(database));
-  printResult(context, json, status, renderStatus(status));
+  printResult(context, status, renderStatus(status));
 }
 
 function renderStatus(status: IndexStatus): string {
@@ -94,7 +94,7 @@ async function withIndex<T>(context: CommandContext, work: (index: IndexUpkeep) 
 
 type IndexUpkeep = ReturnType<typeof import('../search/port.ts').maintainIndex>;
 
-async function rebuild(context: CommandContext, json?: boolean): Promise<void> {
+async function rebuild(context: CommandContext): Promise<void> {
   let shownAt = performance.now();
   const rebuilt = await withIndex(context, (index) =>
     index.rebuild(({ catalogs: done }) => {
@@ -105,25 +105,25 @@ async function rebuild(context: CommandContext, json?: boolean): Promise<void> {
   );
   const { catalogs, documents, version } = rebuilt;
   const text = `Built a new generation of the index from ${catalogs} ${catalogs === 1 ? 'catalog' : 'catalogs'} with ${documents} resources and offers, in version ${version}. Searches read it now.`;
-  printResult(context, json, { catalogs, documents, version }, text);
+  printResult(context, { catalogs, documents, version }, text);
 }
 
 const showEveryMs = 5_000;
 
-async function rebuildCatalog(context: CommandContext, id: string, json?: boolean): Promise<void> {
+async function rebuildCatalog(context: CommandContext, id: string): Promise<void> {
   const checked = await withIndex(context, (index) => index.rebuildCatalogs(id));
   if (checked === undefined) throw new CommandError(`The index has no catalog with the id ${id}.`);
   const { documents, mended } = checked;
   const text = `Compared ${documents} documents of the catalog ${id} with their entries; the entries of ${mended} were wrong and are mended.`;
-  printResult(context, json, { documents, mended }, text);
+  printResult(context, { documents, mended }, text);
 }
 
-async function check(context: CommandContext, { mend = false, json }: { mend?: boolean; json?: boolean }) {
+async function check(context: CommandContext, { mend = false }: { mend?: boolean }) {
   const { describeDifference } = await import('../search/port.ts');
   const { documents, differences, mended } = await withIndex(context, (index) =>
     index.check({
       mend,
-      onDifference: (each) => context.print(json ? JSON.stringify(each) : describeDifference(each)),
+      onDifference: (each) => context.print(context.json ? JSON.stringify(each) : describeDifference(each)),
     }),
   );
   const held = `${documents} catalogs, resources and offers were compared with the index`;

@@ -23,16 +23,12 @@ Examples:
     )
     .action(async (options: ServeOptions) => {
       const { runProcess } = await import('./run-process.ts');
-      await runProcess(context, await serveConfig(context, options), {
-        showPublic: true,
-        json: options.json,
-      });
+      await runProcess(context, await serveConfig(context, options), { showPublic: true });
     });
 
 interface ServeOptions {
   roles?: string;
   workers?: string;
-  json?: boolean;
 }
 
 const operationsPort = 4006;

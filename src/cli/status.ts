@@ -19,9 +19,7 @@ export const register: Register = (program, context) =>
     .command('status')
     .argument('[addresses...]', 'of processes (OPERATIONS_PORT) or roles, here or elsewhere', collectUrls)
     .addHelpText('after', help)
-    .action((addresses: string[] = [], { json }: { json?: boolean } = {}) =>
-      showStatus(context, addresses, json),
-    );
+    .action((addresses: string[] = []) => showStatus(context, addresses));
 
 const help = `
 Asks the addresses for /ready. Without addresses, it asks the process on this machine and reads the database (DATABASE_URL, or the embedded one in DATA_DIR).
@@ -40,7 +38,7 @@ interface Stored {
   crawl: CrawlSummary;
 }
 
-async function showStatus(context: CommandContext, addresses: readonly string[], json = false) {
+async function showStatus(context: CommandContext, addresses: readonly string[]) {
   const config = context.config();
   const isElsewhere = addresses.length > 0;
   const asked = await (isElsewhere ? askAddresses(addresses) : askRoles(config, context.isSet('ROLES')));
@@ -58,7 +56,7 @@ async function showStatus(context: CommandContext, addresses: readonly string[],
     ...(isElsewhere ? [] : renderStored(stored, config)),
   ];
   const told = { roles, troubles, ...stored?.overview, crawlState: stored?.crawl };
-  printResult(context, json, told, lines.join('\n'));
+  printResult(context, told, lines.join('\n'));
   if (troubles.length > 0 || roles.some(({ state }) => state !== 'ready')) context.setExitCode(1);
 }
 

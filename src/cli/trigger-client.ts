@@ -7,8 +7,6 @@ import { CommandError, reasonOf } from './command.ts';
 import { withRegistry } from './send/exchange.ts';
 import { describeNack } from './send/report.ts';
 
-// Client of the publisher's local trigger, for the commands of this machine.
-
 const probeMs = 2_000;
 const publishMs = 60 * 60_000;
 const maxAnswerBytes = 64 * 1024 * 1024;

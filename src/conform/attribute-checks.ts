@@ -11,7 +11,6 @@ const on = clause<CatalogScene>;
 
 type Content = Pick<Catalog, 'resources' | 'offers'>;
 
-/** Name of the object with attributes, its clause, and content that contains these attributes among valid ones. */
 type Kind = [of: string, part: string, carry: (samples: Samples, attributes: object) => Content];
 
 const kinds: readonly Kind[] = [

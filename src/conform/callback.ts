@@ -12,8 +12,6 @@ import { at, describe, expectEqual, expectThat, show } from './expect.ts';
 import type { Inbox, Received } from './inbox.ts';
 import type { Answer, Sender, Sending } from './sender.ts';
 
-// A request with its callback (catalog spec: Events, Authentication).
-
 export interface Asked {
   answer: Answer;
   /** Undefined if it did not arrive in time, or was not due because the request was refused. */
@@ -26,7 +24,6 @@ export interface Asking {
   waitSeconds: number;
 }
 
-/** Sends a request and, if it is acknowledged with 200, waits for its callback. */
 export async function ask(
   { self, inbox, waitSeconds }: Asking,
   action: Parameters<Sender['send']>[0],

@@ -24,7 +24,6 @@ export interface CatalogSceneOptions extends Asking {
   /** Maximum body size of the service, in bytes. */
   bodyLimit: number;
   download(url: string): Promise<Buffer>;
-  /** Prefix of all ids of this run. */
   run: string;
 }
 
@@ -73,7 +72,6 @@ export function createCatalogScene(options: CatalogSceneOptions) {
       ['chargers', 'mixed', 'plain', 'offers'].map((name) => directive(name)),
     );
   });
-  /** An update of the first catalog, after an earlier step. */
   const update = (
     earlier: () => Promise<Asked>,
     resources: Resource[],
@@ -98,7 +96,6 @@ export function createCatalogScene(options: CatalogSceneOptions) {
       [directive('master', { catalogType: 'MASTER' })],
     );
   });
-  /** A REGULAR catalog that extends the MASTER catalog. */
   const extended = memoize(async () => {
     const asked = await mastered();
     const status = at(requireCallback(asked).body, 'message', 'results', 0, 'status');
@@ -141,7 +138,6 @@ export function createCatalogScene(options: CatalogSceneOptions) {
     ...{ mastered, extended, pulled, unsubscribed, withdrawn },
     probe: { action: actions.search, message: { filters: { networkIds: [networkId] }, limit: 1 } },
     endpoints: endpoints(),
-    /** The catalog of this run in a search result; undefined if it is not found. */
     async find(name: string, filters: object): Promise<Json | undefined> {
       for (let offset = 0; offset < maxPages * pageSize; offset += pageSize) {
         const { body } = await search({ filters, limit: pageSize, offset });

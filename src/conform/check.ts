@@ -4,7 +4,6 @@ export type Role = 'catalog' | 'discovery' | 'tree';
 
 /** @typeParam Scene shared by the checks of a role: the sender and earlier requests */
 export interface Check<Scene> {
-  /** Unique among the checks of a role. */
   name: string;
   clause: string;
   expects: string;
@@ -35,7 +34,6 @@ export interface CheckResult {
   clause: string;
   expected: string;
   verdict: 'passed' | 'failed' | 'skipped';
-  /** The actual result, or the reason for the skip. */
   actual?: string;
   milliseconds: number;
 }

@@ -13,12 +13,10 @@ export type CrawlScene = ReturnType<typeof createCrawlScene>;
 export interface CrawlSceneOptions extends Omit<HostedTreeOptions, 'formerKeys'> {
   samples: Samples;
   networkId: string;
-  /** Time limit for a crawler, per stage. */
   crawlWaitSeconds: number;
   finds(resourceId: string): Promise<boolean>;
   /** Sends a hint to crawl soon. Returns false if the service says that it does not crawl this node. */
   sendHint(): Promise<boolean>;
-  /** Sets the handler of GET requests. */
   serveBy(serve: HostedTree['serve']): void;
   /** Ends all waits, except during the cleanup. */
   signal: AbortSignal;
@@ -72,13 +70,11 @@ export function createCrawlScene(options: CrawlSceneOptions) {
 
   return {
     ...{ reach, isFound, becomes },
-    /** The valid catalogs of the first stage that the service does not find. */
     missing: memoize(async () => {
       await reach(1);
       const outcomes = await Promise.all(soundCatalogs.map((name) => becomes(name, 'found')));
       return soundCatalogs.filter((_name, index) => !outcomes[index]);
     }),
-    /** Waits until a crawler has read a file of the stage and had time to index it. */
     awaitRead: (name: string) => waitForRead(samples.id(name)),
     /** Retires all hosted catalogs, also after Ctrl-C. Returns whether the service has noticed. */
     async retireAll(): Promise<boolean> {

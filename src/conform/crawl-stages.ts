@@ -9,7 +9,6 @@ import type { Samples } from './sample-catalogs.ts';
 // retired catalogs return. In the others, the path to the indexes is wrong: each leads to a different index, whose catalog must not be indexed.
 
 interface CrawlStage {
-  /** Files that the crawler must have read before the verdict. */
   reads: readonly string[];
   write(): void;
 }
@@ -22,15 +21,12 @@ interface CrawlStagesOptions {
   strangerKey: SigningKey;
 }
 
-/** Valid in the first stage, so the service must find them. */
 export const soundCatalogs = [
   ...['sound', 'change-digest', 'change-signed', 'entry-rollback', 'content-rollback', 'absent', 'retired'],
 ] as const;
 
-/** Version of every entry and every baseline in the first stage. */
 const firstVersion = 5;
 const fileUpdateMs = 86_400_000;
-/** An entryVersion above those of all stages. */
 const lastVersion = 1_000;
 
 export function createCrawlStages({ tree, samples, networkId, strangerKey }: CrawlStagesOptions) {
@@ -123,12 +119,10 @@ export function createCrawlStages({ tree, samples, networkId, strangerKey }: Cra
     tree.announce([main, changed, foreign]);
   }
 
-  /** Another version of the catalog, with another resource. */
   function other(name: string, raised: number) {
     return baseline(name, { version: firstVersion + raised, resources: [charger(`${name}-2`)] });
   }
 
-  /** For the second and third stages. */
   function changedEntries(): object[] {
     return [
       entry('change-digest', 1, { changes: [withOtherDigest(change('change-digest'))] }),
@@ -164,7 +158,6 @@ export function createCrawlStages({ tree, samples, networkId, strangerKey }: Cra
   ];
   return {
     stages,
-    /** Writes the files again, with every catalog of all stages retired. */
     retireCatalogs() {
       const entries = [...catalogs].map((name) => retiredEntry(name, lastVersion));
       tree.announce([tree.index(mainIndex, entries)]);
@@ -189,7 +182,6 @@ export function changeName(name: string, version = firstVersion + 1): string {
   return `${name}.v${version}.changes.json`;
 }
 
-/** Changes a document before it is hosted. */
 type Finish = (document: object) => object;
 
 interface BaselineOptions {

@@ -60,7 +60,6 @@ const answerChecks = [
 /** Time to wait to confirm that nothing arrives. */
 const quietSeconds = 1;
 
-/** Searches the target of a run in another way, and checks whether it is found, or nothing is. */
 const finds =
   (wanted: 'target' | 'nothing', intentOf: (target: Target) => object) => async (scene: DiscoveryScene) => {
     const target = await scene.target();
@@ -153,7 +152,6 @@ const receivingChecks = on('Catalog spec: POST /catalog/push', {
     },
 });
 
-/** All checks of a discovery service, in order. */
 export const discoveryChecks: readonly Check<CrawledScene>[] = [
   ...authenticationChecks,
   ...contextChecks,

@@ -17,11 +17,9 @@ export type DiscoveryScene = ReturnType<typeof createDiscoveryScene>;
 
 export interface Target {
   id: string;
-  /** The name for text searches. */
   name?: string;
   /** [longitude, latitude] of its provider, if known. */
   place?: [number, number];
-  /** A filter that selects only it. */
   filters: { type: 'jsonpath'; expression: string };
 }
 
@@ -50,7 +48,6 @@ export function createDiscoveryScene(options: DiscoverySceneOptions) {
       { action: actions.push, sending: { message: { catalogs: [] } } },
       { action: actions.onPull, sending: { message: {} } },
     ],
-    /** The resource for the other searches. */
     target: memoize(async () => {
       const catalogs = listAt(requireCallback(await found()).body, 'message', 'catalogs');
       const [target] = catalogs.flatMap(targetsIn).sort((one, other) => worth(other) - worth(one));

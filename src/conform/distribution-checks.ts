@@ -17,8 +17,6 @@ import { expectNotAccepted } from './publish-checks.ts';
 import { refusal } from './request-checks.ts';
 import { chargerContext } from './sample-catalogs.ts';
 
-// The effects of a publish: merged or replaced, assembled with its master, found by a search.
-
 const on = clause<CatalogScene>;
 
 const directives = 'Catalog spec: publishDirectives';

@@ -6,9 +6,6 @@ import { findFaults } from '../protocol/validate.ts';
 import { CheckFailed } from './check.ts';
 import type { Answer } from './sender.ts';
 
-// Expectations for an answer or a document. Each throws CheckFailed with the actual result.
-
-/** The member at a path; undefined if there is none. */
 export function at(value: unknown, ...path: readonly (string | number)[]): Json | undefined {
   let current = value;
   for (const step of path) {
@@ -18,7 +15,6 @@ export function at(value: unknown, ...path: readonly (string | number)[]): Json 
   return current as Json | undefined;
 }
 
-/** The items of an array; empty if it is not an array. */
 export function listAt(value: unknown, ...path: readonly (string | number)[]): Json[] {
   const list = at(value, ...path);
   return Array.isArray(list) ? list : [];
@@ -40,7 +36,6 @@ export function expectStatus(answer: Answer, ...statuses: readonly number[]): vo
   expectThat(statuses.includes(answer.status), describe(answer));
 }
 
-/** A refusal with one of these codes; without codes, any is accepted. */
 export function expectRefusal(answer: Answer, status: number, ...codes: readonly string[]): void {
   const code = String(at(answer.body, 'message', 'error', 'code'));
   expectThat(answer.status === status && (codes.length === 0 || codes.includes(code)), describe(answer));
@@ -78,7 +73,6 @@ export function expectKnownCode(code: unknown, where: string): void {
   expectThat(isKnown, `${where} has the code ${show(code)}, which the enumeration does not have`);
 }
 
-/** An answer in one line. */
 export function describe({ action, status, body }: Answer): string {
   return `${action.method} ${action.path} was answered with ${status} ${show(body)}`;
 }

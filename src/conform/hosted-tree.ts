@@ -18,7 +18,6 @@ import type { FileReference } from '../publisher/seal.ts';
 
 export type HostedTree = ReturnType<typeof createHostedTree>;
 
-/** Intended fault between the manifest and the indexes. */
 export type NodeBend = 'record-digest' | 'record-signature' | 'manifest-signature';
 
 export interface HostedTreeOptions
@@ -45,7 +44,6 @@ export function createHostedTree(options: HostedTreeOptions) {
     next();
   };
   const sign = <T extends object>(document: T, signer = key) => signDocument(document, signer, profile);
-  /** Hosts a document, gzipped if its name ends in .gz, and returns a reference to it. */
   const host = (name: string, document: object): FileReference => {
     const content = Buffer.from(JSON.stringify(document));
     const bytes = name.endsWith('.gz') ? gzipSync(content) : content;
@@ -74,7 +72,6 @@ export function createHostedTree(options: HostedTreeOptions) {
       write(next);
       reads.clear();
     },
-    /** Hosts a signed index, optionally of another node or altered, and returns its address. */
     index(
       name: string,
       catalogs: readonly object[],
@@ -84,7 +81,6 @@ export function createHostedTree(options: HostedTreeOptions) {
       const index = sign({ nodeId, next_update, catalogs });
       return host(name, isAltered ? alter(index) : index).url;
     },
-    /** Hosts manifest and Subscriber record. */
     announce(indexUrls: readonly string[], bend?: NodeBend): void {
       const now = new Date();
       const times = { now, nextUpdate: new Date(now.getTime() + nextUpdateMs) };
@@ -96,7 +92,6 @@ export function createHostedTree(options: HostedTreeOptions) {
       for (const path of manifestPaths)
         files.set(nameOf(path), bend === 'manifest-signature' ? alterBytes(manifest) : manifest);
     },
-    /** Time of the first read of a file in this state, in milliseconds. */
     readAt: (name: string) => reads.get(name),
   };
 }

@@ -61,7 +61,6 @@ export async function openInbox({ host, port, url }: { host: string; port: numbe
         look();
       });
     },
-    /** Sets the handler that serves files. */
     serveBy(next: HostedTree['serve']) {
       serve = next;
     },

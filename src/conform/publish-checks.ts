@@ -102,7 +102,6 @@ const refusedAtOnce = [
   }),
 ];
 
-/** A valid catalog with this directive. */
 function directed({ catalog, plain }: Samples, directive: object, content: Pick<Catalog, 'offers'> = {}) {
   return {
     catalogs: [catalog('none', { resources: [plain('r')], ...content })],

@@ -6,8 +6,6 @@ import { CheckSkipped, clause } from './check.ts';
 import { at, expectShape, expectStatus, expectThat, listAt, show } from './expect.ts';
 import type { Received } from './inbox.ts';
 
-// Which catalogs a catalog service must push to a subscriber, and which not.
-
 const on = clause<CatalogScene>;
 
 const pushing = 'Catalog spec: POST /catalog/push';
@@ -83,7 +81,6 @@ export const noPushChecks = [
   }),
 ];
 
-/** Time during which nothing may arrive. */
 const quietSeconds = 1;
 
 /** Other subscriptions of the identity would cause additional pushes. */

@@ -7,8 +7,6 @@ import { type Check, CheckSkipped, clause } from './check.ts';
 import { at, describe, expectKnownCode, expectRefusal, expectStatus, expectThat } from './expect.ts';
 import type { Answer, Sender, Sending } from './sender.ts';
 
-// Rules for every signed endpoint, tested on one endpoint with a request that changes nothing.
-
 export interface RequestScene {
   self: Sender;
   other?: Sender;

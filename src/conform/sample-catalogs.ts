@@ -1,8 +1,6 @@
 import type { Catalog, Resource } from '../protocol/catalog.ts';
 import type { PublishDirective } from '../protocol/publish-messages.ts';
 
-// The catalogs that the checks publish: small, with ids of this run and descriptive names.
-
 export const chargerContext = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
 
 export type Samples = ReturnType<typeof createSamples>;
@@ -41,7 +39,6 @@ export function createSamples(run: string, networkId: string) {
         ...{ id: id(name), type: 'EV_CHARGER', ...attributes },
       },
     }),
-    /** A resource without attributes, and so without a schema type. */
     plain: (name: string): Resource => ({ id: id(name), descriptor: descriptor(name) }),
   };
 }

@@ -10,12 +10,7 @@ import { CheckFailed } from './check.ts';
 
 // Sends signed requests as one identity, valid and invalid ones, and keeps all answers.
 
-export interface Sender {
-  id: string;
-  key: SigningKey;
-  answers: readonly Answer[];
-  send(action: Action, sending?: Sending): Promise<Answer>;
-}
+export type Sender = ReturnType<typeof createSender>;
 
 export interface Sending {
   message?: object;
@@ -24,7 +19,6 @@ export interface Sending {
   query?: Readonly<Record<string, string>>;
   /** Sent instead of context and message. */
   raw?: Buffer;
-  /** Replaces the identity's key. */
   key?: SigningKey;
   now?: Date;
   /** Changes the Authorization header; undefined omits it. */
@@ -34,13 +28,10 @@ export interface Sending {
 export interface Answer {
   action: Action;
   status: number;
-  /** Parsed if it is JSON, otherwise its text. */
   body: Json;
-  /** The messageId of the request. */
   messageId: string;
   /** Whether the request contains a readable messageId. */
   namesMessage: boolean;
-  /** The message of the request. */
   message?: object;
   digest: string;
   authorization: string;
@@ -58,13 +49,13 @@ const maxAnswerBytes = 64 * 1024 * 1024;
 /** A node may refuse larger bodies without reading them. */
 const readBodyBytes = 64 * 1024;
 
-export function createSender({ client, target, key, uri }: SenderOptions): Sender {
+export function createSender({ client, target, key, uri }: SenderOptions) {
   const answers: Answer[] = [];
   return {
     id: key.subscriberId,
     key,
-    answers,
-    async send(action, sending = {}) {
+    answers: answers as readonly Answer[],
+    async send(action: Action, sending: Sending = {}): Promise<Answer> {
       const { now = new Date(), query } = sending;
       const filled = fillIn({}, { action, id: key.subscriberId, uri, now });
       const context: Record<string, unknown> = { ...(filled.context as JsonObject), ...sending.context };

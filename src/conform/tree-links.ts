@@ -22,9 +22,7 @@ const notServed: readonly Code[] = [
 ];
 
 export interface Link {
-  /** Name and expectation of the check. */
   key: string;
-  /** Text of the specification. */
   text: string;
   documents: readonly Document[];
   codes: readonly Code[];

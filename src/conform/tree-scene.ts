@@ -28,7 +28,6 @@ export function createTreeScene(check: NodeCheck, files: Files, isPlainHttp: boo
 
   return {
     ...{ files, isPlainHttp, findings, readAgain },
-    /** Every index, as served during the walk. */
     indexes: memoize(async () => {
       const isIndex = ({ document, kind }: Finding) => document === 'index' && kind === 'holds';
       const held = (await findings()).filter(isIndex);

@@ -49,7 +49,6 @@ export function addDebugRoutes(server: FastifyInstance, context: ConsoleContext)
   });
 }
 
-/** Also for `signpost debug signature`. */
 export async function diagnoseSignature(
   registry: RegistryClient,
   config: Config,

@@ -1,4 +1,3 @@
-import type { BodyForm } from '../rules/strict-form.ts';
 import { listPushes, type PushSummary, replayPushes, skipPush } from '../storage/catalog/push-list.ts';
 import type { Actor } from '../storage/console/audit.ts';
 import type { Database, Queryable } from '../storage/database.ts';
@@ -10,9 +9,10 @@ import {
   skipCallback,
 } from '../storage/work/callback-list.ts';
 import type { PastExchange } from '../storage/work/history.ts';
-import { deliveryStates } from './answers/network.ts';
+import { type Delivery as DeliveryAnswer, deliveryStates } from './answers/network.ts';
 import { type AuditTools, audited } from './audited.ts';
 import { conflict } from './errors.ts';
+import { withoutNulls } from './list.ts';
 
 // Deliveries (callbacks and pushes) for operators, at the console and on the command line.
 
@@ -34,24 +34,8 @@ export function parseDeliveryId(text: string): DeliveryId | undefined {
   return { kind: kind === 'push' ? 'push' : 'callback', id: Number(id) };
 }
 
-/** As in the API (answers/network.ts), with null for unknown values. */
-export interface Delivery {
-  id: string;
-  receiver: string;
-  action: string;
-  about: string;
-  state: DeliveryState;
-  detail: string;
-  form: BodyForm | null;
-  attempts: number;
-  failingSince: Date | null;
-  nextTryAt: Date | null;
-  lastStatus: number | null;
-  lastError: string | null;
-  acknowledgedVersion?: number | null;
-  version?: number;
-  createdAt?: Date;
-}
+type TimeNames = 'failingSince' | 'nextTryAt' | 'createdAt';
+export type Delivery = Omit<DeliveryAnswer, TimeNames> & { [name in TimeNames]?: Date };
 
 /** The end of a page of deliveries: in each state, callbacks come first, then pushes. */
 type DeliveryPosition = StatePosition & { state: DeliveryState };
@@ -138,24 +122,25 @@ export async function findDelivery(
 function callbackItem(callback: CallbackSummary): Delivery {
   const { id, receiver, action, messageId: about, state, attempts, dueAt, createdAt } = callback;
   const { lastStatus, lastError, form } = callback;
-  const group = state === 'open' ? 'open' : ['refused', 'parked'].includes(state) ? 'parked' : 'delivered';
-  return {
+  const group: DeliveryState =
+    state === 'open' ? 'open' : ['refused', 'parked'].includes(state) ? 'parked' : 'delivered';
+  return withoutNulls({
     ...{ id: renderDeliveryId({ kind: 'callback', id }), receiver, action, about, state: group },
     ...{ detail: state, form, attempts, nextTryAt: dueAt, lastStatus, lastError, createdAt },
     failingSince: group === 'delivered' || lastError === null ? null : createdAt,
-  };
+  });
 }
 
 function pushItem(push: PushSummary): Delivery {
   const { id, subscriber: receiver, catalogId: about, state, attempts, dueAt } = push;
   const { lastStatus, lastError, form, failingSince, acknowledgedVersion, version } = push;
-  const group =
+  const group: DeliveryState =
     state === 'pending' ? 'open' : ['parked', 'no endpoint'].includes(state) ? 'parked' : 'delivered';
-  return {
+  return withoutNulls({
     ...{ id: renderDeliveryId({ kind: 'push', id }), receiver, action: 'catalog/push', about, state: group },
     ...{ detail: state, form, attempts, failingSince, nextTryAt: dueAt, lastStatus, lastError },
     ...{ acknowledgedVersion, version },
-  };
+  });
 }
 
 const hourMs = 3_600_000;

@@ -13,7 +13,7 @@ import {
   skipDelivery,
 } from './deliveries.ts';
 import { notFound } from './errors.ts';
-import { addList, CursorKey, CursorText, listOf, pageOf, renderCursor, withoutNulls } from './list.ts';
+import { addList, CursorKey, CursorText, listOf, pageOf, renderCursor } from './list.ts';
 import { listReceivers } from './receivers.ts';
 import { addRoute } from './route.ts';
 
@@ -57,7 +57,7 @@ export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleConte
     answer: listOf('Deliveries', Delivery),
     async read(asked) {
       const { items, next } = await listDeliveries(database, asked);
-      return { items: items.map(withoutNulls), next: next && renderCursor(next) };
+      return { items, next: next && renderCursor(next) };
     },
   });
 
@@ -67,7 +67,7 @@ export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleConte
     answer: DeliveryHistory,
     async handle({ params }) {
       const delivery = await findDelivery(database, readId(params.id));
-      if (delivery) return withoutNulls(delivery);
+      if (delivery) return delivery;
       throw notFound(
         `There is no delivery ${params.id}.`,
         'Callbacks are deleted some time after they were delivered.',

@@ -14,13 +14,7 @@ import { addRoute } from './route.ts';
 
 export type Topic = keyof Markers | 'inbox';
 
-export interface ConsoleEvents {
-  /** Notifies the listeners of this process. Changes in the database need no call. */
-  tell(topic: Topic, id?: string): void;
-  /** Sends events until the reader disconnects. Throws if there are too many readers. */
-  add(stream: ServerResponse, reader: Reader): void;
-  close(): Promise<void>;
-}
+export type ConsoleEvents = ReturnType<typeof createEvents>;
 
 const pollMs = 1_000;
 const heartbeatMs = 15_000;
@@ -67,7 +61,7 @@ interface EventTools {
   now(): Date;
 }
 
-export function createEvents({ database, logger, now }: EventTools): ConsoleEvents {
+export function createEvents({ database, logger, now }: EventTools) {
   const streams = new Map<ServerResponse, Reader>();
   const stop = new AbortController();
   let polling: Promise<void> | undefined;
@@ -111,8 +105,10 @@ export function createEvents({ database, logger, now }: EventTools): ConsoleEven
   }
 
   return {
+    /** Notifies the listeners of this process. Changes in the database need no call. */
     tell,
-    add(stream, reader) {
+    /** Sends events until the reader disconnects. Throws if there are too many readers. */
+    add(stream: ServerResponse, reader: Reader): void {
       const count = (isOne: (other: Reader) => boolean) => [...streams.values()].filter(isOne).length;
       if (count(({ name }) => name === reader.name) >= maxStreamsPerReader)
         throw new ConsoleError('AUT_RATE_LIMITED', 'You have too many pages of the console open.', busy);

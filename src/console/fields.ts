@@ -1,4 +1,5 @@
 import type { FastifyInstance } from 'fastify';
+import { addTo } from '../group.ts';
 import { isJsonObject, type JsonObject } from '../protocol/json.ts';
 import { NetworkId } from '../protocol/shapes.ts';
 import { Type } from '../protocol/type.ts';
@@ -32,7 +33,7 @@ function buildAnswer({ types, resources, offers }: DocumentSample): FieldsAnswer
   const byType = new Map<string, JsonObject[]>();
   for (const resource of parseAll(resources)) {
     const type = typeOf(resource);
-    if (type !== undefined) byType.set(type, [...(byType.get(type) ?? []), resource]);
+    if (type !== undefined) addTo(byType, type, resource);
   }
   const uses = new Map(types.map((each) => [each.type, each.uses]));
   const sampled = parseAll(offers);

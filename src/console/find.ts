@@ -39,7 +39,6 @@ export function questionOf({ message, networkId, schemaContext }: FindRequest): 
   return { message, scope: { ...(networkId && { networkId }), ...(schemaContext && { schemaContext }) } };
 }
 
-/** The catalogs are JSON text. */
 async function find(
   context: ConsoleContext,
   asked: FindRequest,
@@ -90,7 +89,6 @@ async function findElsewhere(
   return [{ code: 'other-network', message: says, path: '$.context.networkId' }];
 }
 
-/** The body of an equivalent discover from the consumer of the settings. */
 function buildRequest({ config, now }: ConsoleContext, question: Question): FindAnswer['request'] {
   const { message, scope: context } = question;
   const { id, url: uri = `${config.consoleUrl}/inbox` } = config.identities.consumer;

@@ -36,7 +36,6 @@ import { addRoute } from './route.ts';
 // The inbox: an address for callbacks to the consumer of the settings. It shows each message with the result of its signature check, and answers
 // like a consumer, with ACK or 401. Messages are only in the memory of this process.
 
-/** A larger callback is refused with 413. */
 const maxBodyBytes = 1024 * 1024;
 /** Rate limit per source address, applied before the signature check. */
 const perSource = { perSecond: 20, burst: 100 };
@@ -88,13 +87,6 @@ export function addInboxRoutes(server: FastifyInstance, context: ConsoleContext)
   });
 }
 
-interface Received {
-  item: InboxItem;
-  status: number;
-  answer: string;
-  signature?: string;
-}
-
 function createReceiver({ config, database, outside, now }: ConsoleContext) {
   const registry = outside.freshRegistry();
   const limits = signedLimits(config);
@@ -115,7 +107,7 @@ function createReceiver({ config, database, outside, now }: ConsoleContext) {
     verifySignature(header, lookup.publicKey, body, sent);
   }
 
-  return async (path: string, headers: IncomingHttpHeaders, body: Buffer): Promise<Received> => {
+  return async (path: string, headers: IncomingHttpHeaders, body: Buffer) => {
     const { authorization } = headers;
     const fault = await verify(authorization, body).then(
       () => undefined,

@@ -25,7 +25,6 @@ export const CursorTime = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_
 
 interface ListRoute<F extends TProperties, C extends TSchema, A extends TSchema>
   extends Pick<PlainOperation, 'summary' | 'description' | 'tag'> {
-  /** Members of the query besides `limit` and `after`. */
   filter?: F;
   cursor: C;
   answer: A;

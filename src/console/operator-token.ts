@@ -28,26 +28,22 @@ export function tokenPlace(settings: TokenSettings): string {
     : 'It is the value of OPERATOR_TOKEN.';
 }
 
-export interface Operators {
-  findByToken(token: string): Promise<KnownOperator | undefined>;
-  findBySession(header: string | undefined, now: Date): Promise<KnownOperator | undefined>;
-  openSession(operator: KnownOperator, options: { now: Date; isSecure: boolean }): string;
-}
+export type Operators = ReturnType<typeof createOperators>;
 
 export const firstOperatorName = 'operator';
 
-export function createOperators(token: string, database: Queryable): Operators {
+export function createOperators(token: string, database: Queryable) {
   const first: KnownOperator = { name: firstOperatorName, role: 'publish', tokenHash: hashSecret(token) };
   return {
-    findByToken: async (given) =>
+    findByToken: async (given: string): Promise<KnownOperator | undefined> =>
       isSameSecret(given, token) ? first : findOperator(database, { tokenHash: hashSecret(given) }),
-    async findBySession(header, now) {
+    async findBySession(header: string | undefined, now: Date) {
       const [, ends, seal, name] = cookiePattern.exec(header ?? '') ?? [];
       if (seal === undefined || Number(ends) * 1000 <= now.getTime()) return undefined;
       const operator = name === first.name ? first : await findOperator(database, { name });
       return operator && isSameSecret(seal, sealOf(token, operator, Number(ends))) ? operator : undefined;
     },
-    openSession(operator, { now, isSecure }) {
+    openSession(operator: KnownOperator, { now, isSecure }: { now: Date; isSecure: boolean }) {
       const ends = Math.floor(now.getTime() / 1000) + cookieSeconds;
       const value = `${ends}.${sealOf(token, operator, ends)}.${operator.name}`;
       return renderCookie(value, { maxAge: cookieSeconds, isSecure });

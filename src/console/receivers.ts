@@ -5,7 +5,6 @@ import type { Receiver } from './answers/network.ts';
 
 type ReceiverPosition = Pick<Receiver, 'kind' | 'receiver' | 'isTroubled'>;
 
-/** Maximum count of a receiver's waiting and parked deliveries. */
 const counted = 10_000;
 
 const phases = [

@@ -28,14 +28,8 @@ import { addSessionRoutes } from './session.ts';
 import { addTryRoutes, chooseDocs } from './try-request.ts';
 import { addWhyRoute } from './why.ts';
 
-export interface StartedConsole {
-  url: string;
-  newToken?: string;
-  close(): Promise<void>;
-}
-
 /** The console: the operator's page and its unsigned API, for the operator and for programs on this machine. */
-export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>): Promise<StartedConsole> {
+export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>) {
   const { config, search, metrics, operations, logger, now } = given;
   const database = limitStatements(given.database);
   const context: ConsoleContext = { ...given, database, events: createEvents({ database, logger, now }) };

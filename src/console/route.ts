@@ -14,7 +14,6 @@ interface Route<P extends string, Q extends TObject, B extends TSchema, A extend
   answer?: A;
   access?: Access;
   bodyLimit?: number;
-  /** The connection stays open, as for events. */
   stays?: boolean;
   /** Returns the answer, or its text if it is already rendered. */
   handle(

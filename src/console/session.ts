@@ -105,7 +105,6 @@ async function describe({ config, database }: ConsoleContext) {
   };
 }
 
-/** The identities of this process's roles, and of the command line's consumer. */
 function describeIdentities({ DATA_DIR, identities, roles }: ConsoleContext['config']) {
   const shown = (['catalog', 'discovery', 'publisher', 'consumer'] as const).filter(
     (name) => name === 'consumer' || roles.includes(name),

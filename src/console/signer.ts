@@ -1,5 +1,5 @@
 import type { Config } from '../config.ts';
-import { type AnswerToQuestion, exchangeSigned, type Question } from '../delivery/exchange.ts';
+import { exchangeSigned, type Question } from '../delivery/exchange.ts';
 import { FetchFailure } from '../http/fetch-failure.ts';
 import { identityOf } from '../protocol/identity.ts';
 import type { SigningKey } from '../protocol/keys.ts';
@@ -7,14 +7,7 @@ import { currentKeyId, findSigningKey } from '../registry/key-files.ts';
 import type { ConsoleContext } from './context.ts';
 import { ConsoleError } from './errors.ts';
 
-export interface Sender {
-  registeredUrl?: string;
-  /** Address for its callbacks: the registered one, or the inbox. */
-  uri: string;
-  send(question: Omit<Question, 'operatorConfigured'>): Promise<AnswerToQuestion>;
-}
-
-export async function openSender(context: ConsoleContext, as: string, service: string): Promise<Sender> {
+export async function openSender(context: ConsoleContext, as: string, service: string) {
   const { config, outside, logger, now } = context;
   const key = findSigner(config, as);
   const registry = outside.freshRegistry();
@@ -23,8 +16,9 @@ export async function openSender(context: ConsoleContext, as: string, service: s
   const sender = { key, client: outside.client, findKey: registry.findKey, logger, now };
   return {
     registeredUrl,
+    /** Address for its callbacks: the registered one, or the inbox. */
     uri: registeredUrl ?? `${config.consoleUrl}/inbox`,
-    send: (question) =>
+    send: (question: Omit<Question, 'operatorConfigured'>) =>
       exchangeSigned(sender, { ...question, operatorConfigured: true }).catch((error) =>
         explainFailure(error, service),
       ),

@@ -46,7 +46,6 @@ const arrangements = {
 export interface Hub {
   place: string;
   arrangement: keyof typeof arrangements;
-  /** The position of the bays, appended to the street name. */
   at: string;
   opens: string;
 }

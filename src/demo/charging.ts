@@ -98,7 +98,6 @@ const kaveri: Operator = {
   rupeesPerKilowattHour: { fast: 16, slow: 9.5, night: 12.5 },
 };
 
-/** Published as signed files of a self-hosted node. */
 export function kaveriCatalogs(): Catalog[] {
   return [
     cityStationCatalog(),

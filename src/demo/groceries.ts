@@ -89,7 +89,6 @@ const aisles: Readonly<Record<string, readonly Row[]>> = {
 };
 const products = Object.values(aisles).flat();
 
-/** Published by the facilitator. */
 export function masterCatalog(): Catalog {
   return {
     id: 'bengaluru-pantry',
@@ -132,7 +131,6 @@ const shops: readonly Shop[] = [
   ['BAS', '06:00-21:30', 0.96, [1400, 1600, 1500, 1700, 1900, 1600, 1400, 1300]],
 ];
 
-/** Published by the grocer: one catalog per shop, whose products extend those of the master catalog. */
 export function shopCatalogs(networkId: string): PublishMessage {
   const made = shops.map(shopCatalog);
   return {

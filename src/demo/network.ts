@@ -38,7 +38,6 @@ export function publisherMessage(networkId: string): PublishMessage {
   return regular(kaveriCatalogs(), networkId);
 }
 
-/** The catalogs of the second self-hosted node, and the one whose file is changed after signing. */
 export function secondPublisherMessage(networkId: string): { message: PublishMessage; tamperedId: string } {
   const [sound, tampered] = minchuCatalogs();
   return { message: regular([sound, tampered], networkId), tamperedId: tampered.id };

@@ -61,7 +61,6 @@ export function addressOf({ street, neighbourhood, postalCode }: Place) {
   };
 }
 
-/** A point at a distance in metres to the east and north of a place. */
 export function pointNear({ latitude, longitude }: Place, east: number, north: number) {
   return { type: 'Point' as const, coordinates: positionNear(latitude, longitude, east, north) };
 }

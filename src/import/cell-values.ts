@@ -18,7 +18,6 @@ export function readNumber(text: string, decimalComma = false): number | undefin
   return Number.isFinite(number) ? number : undefined;
 }
 
-/** A code of ISO 4217, in any case. */
 export function readCurrency(text: string | undefined): string | undefined {
   return text !== undefined && /^[A-Za-z]{3}$/.test(text) ? text.toUpperCase() : undefined;
 }

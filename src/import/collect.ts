@@ -17,27 +17,12 @@ import type { Charger, PerUnit, Problem, Station, Tariff } from './station.ts';
 import { offersOf } from './tariff-offer.ts';
 import { slugOf } from './template.ts';
 
-/**
- * Makes catalogs that every receiver accepts from stations (catalog spec: Catalog, Provider).
- *
- * Per station: the catalog is the station, its provider is the station under the operator's name, and the place is at the provider, as
- * in the catalog spec. Per operator, or per operator and region: one catalog for all its stations; the place is at each charger.
- * A region with more chargers than crawlers accept in a file has several catalogs.
- */
-export interface Collector {
-  add(station: Station): void;
-  report(problem: Problem): void;
-  finish(): Collected;
-}
-
 export interface Collected {
   catalogs: PackedCatalog[];
   stationCount: number;
   chargerCount: number;
   offerCount: number;
-  /** The operators of all stations, by station id. */
   operators: ReadonlyMap<string, string>;
-  /** Ids of stations that are held back because their place looks wrong. */
   heldBack: readonly string[];
   /** The rows that became chargers: `row 17`. */
   taken: ReadonlySet<string>;
@@ -47,13 +32,18 @@ export interface Collected {
 export interface CollectorOptions {
   per: PerUnit;
   checker: Check;
-  /** Publishes stations whose place looks wrong. */
   keepDoubtful?: boolean;
-  /** Ids of the catalogs of earlier imports from this source. */
   known?: readonly string[];
 }
 
-export function createCollector(options: CollectorOptions): Collector {
+/**
+ * Makes catalogs that every receiver accepts from stations (catalog spec: Catalog, Provider).
+ *
+ * Per station: the catalog is the station, its provider is the station under the operator's name, and the place is at the provider, as
+ * in the catalog spec. Per operator, or per operator and region: one catalog for all its stations; the place is at each charger.
+ * A region with more chargers than crawlers accept in a file has several catalogs.
+ */
+export function createCollector(options: CollectorOptions) {
   const { per, checker, keepDoubtful = false, known = [] } = options;
   const parts = new Map<string, Part>();
   const packer = createPacker<string>();
@@ -143,16 +133,13 @@ export function createCollector(options: CollectorOptions): Collector {
   return { add, report, finish };
 }
 
-/** The content of one station in a catalog. */
 interface Part {
   catalogId: string;
-  /** The station from its first row, without chargers and tariffs. */
   station: Station;
   chargerCount: number;
   offerCount: number;
 }
 
-/** The tariffs of the chargers that became resources. */
 function tariffsOf(
   { at, id, tariffs = [] }: Station,
   resourceIds: ReadonlySet<string>,
@@ -238,7 +225,6 @@ function reportDifferences(station: Station, first: Station, report: Report): vo
   }
 }
 
-/** Reports station facts that a catalog of a whole operator cannot express. */
 function reportUnsaid({ at, isActive, operator }: Station, { provider }: CatalogHead, report: Report): void {
   if (isActive === false) {
     report({

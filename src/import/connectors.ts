@@ -1,3 +1,4 @@
+import { attempt } from '../attempt.ts';
 import { isJsonObject, type Json, parseJson } from '../protocol/json.ts';
 import { readNumber } from './cell-values.ts';
 import type { ConnectorSection } from './mapping-file.ts';
@@ -23,7 +24,6 @@ export function findConnectors(cells: Cells, section: ConnectorSection): FoundCo
   return fromColumns(cells, section);
 }
 
-/** Whether connectors are read from this column. */
 export function isConnectorColumn(column: string, section: ConnectorSection): boolean {
   const { json, columns = {}, counted } = section;
   if (column === json) return true;
@@ -32,10 +32,9 @@ export function isConnectorColumn(column: string, section: ConnectorSection): bo
   return [counted, ...Object.values(columns)].some((pattern) => patternOf(pattern).test(column));
 }
 
-/** A column with a JSON array of objects. */
 function fromJson(column: string, value: string): FoundConnectors {
   if (value === '') return { connectors: [], problems: [] };
-  const list = findJson(value);
+  const list = attempt(() => parseJson(Buffer.from(value)));
   if (!Array.isArray(list) || !list.every(isJsonObject)) {
     return { connectors: [], problems: [{ column, value, why: 'is not a JSON array of objects' }] };
   }
@@ -54,7 +53,6 @@ function fromColumns(cells: Cells, section: ConnectorSection): FoundConnectors {
   };
 }
 
-/** The groups of columns, with the connector member of each. */
 function columnGroups({
   columns = {},
   upTo = usualUpTo,
@@ -132,14 +130,6 @@ function namedColumns(
 function patternOf(column: string): RegExp {
   const source = column.replace(/[.*+?^$()|[\]\\]/g, '\\$&').replace('{type}', '(?<type>[^:]+)');
   return new RegExp(`^${source}$`);
-}
-
-function findJson(text: string): Json | undefined {
-  try {
-    return parseJson(Buffer.from(text));
-  } catch {
-    return undefined;
-  }
 }
 
 function textOf(value: Json): string {

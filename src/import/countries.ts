@@ -10,7 +10,6 @@ export interface Country {
 /** Degrees. */
 export type Box = readonly [south: number, west: number, north: number, east: number];
 
-/** Finds the country in a row by its code of two or three letters, or by its English name. */
 export function findCountry(text: string): Country | undefined {
   return countries.get(text.trim().toLowerCase());
 }

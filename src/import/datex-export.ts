@@ -9,22 +9,13 @@ import type { Problem } from './station.ts';
 // Members of Regulation (EU) 2025/655's profile that the core of 3.7 lacks (current, prices) are in the extension of the charging point under their
 // profile names. docs/charging.md lists the losses. Longer than our other files: one walk from the catalog down to the connector.
 
-interface DatexExport {
-  table: JsonObject;
-  status: JsonObject;
-  /** Parts of the catalogs that DATEX II cannot express. */
-  problems: Problem[];
-}
-
 interface DatexOptions {
   now: Date;
-  /** Language of the texts: `en`. */
   lang: string;
-  /** The publisher: a country and an identifier in it. */
   creator: { country: string; nationalIdentifier: string };
 }
 
-export function exportDatex(catalogs: readonly Catalog[], { now, lang, creator }: DatexOptions): DatexExport {
+export function exportDatex(catalogs: readonly Catalog[], { now, lang, creator }: DatexOptions) {
   const problems: Problem[] = [];
   const publication = { lang, publicationTime: now.toISOString(), publicationCreator: creator };
   const context = {
@@ -110,7 +101,6 @@ function siteOf(catalog: Catalog, context: ExportContext): JsonObject | undefine
 interface ExportedStation {
   stationId: string;
   location?: Location;
-  /** Connectors by the id of the EVSE. */
   points: Map<string, Resource[]>;
 }
 
@@ -178,7 +168,6 @@ function currentOf(powerType: Json | undefined): string | undefined {
 
 const oneOfEach = 'is not the same for all connectors of an EVSE, for which DATEX II has only one';
 
-/** The prices of currently valid offers that cover all connectors of a point. */
 function ratesOf(
   { offers = [] }: Catalog,
   chargers: readonly Resource[],

@@ -1,8 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { textOf } from './cell-values.ts';
 
-// Reading the members of a DATEX II publication.
-
 /** Finds a member by its name, with or without the prefix of a profile. */
 export function memberOf(holder: Json | undefined, name: string): Json | undefined {
   if (!isJsonObject(holder)) return undefined;
@@ -22,14 +20,12 @@ export function firstObject(...values: (Json | undefined)[]): JsonObject {
   return values.find(isJsonObject) ?? {};
 }
 
-/** The value of an enumeration, extended or not. */
 export function enumOf(given: Json | undefined): string | undefined {
   if (!isJsonObject(given)) return textOf(given);
   const value = textOf(given.value);
   return value === 'extendedG' ? textOf(given.extendedValueG) : value;
 }
 
-/** The first language of a multilingual text. */
 export function wordsOf(given: Json | undefined): string | undefined {
   const [first] = [given].flat();
   const [value] = listIn(first, 'values');

@@ -46,7 +46,6 @@ export const writtenConnectors: Record<string, string> = {
   NACS: 'teslaS',
 };
 
-/** The status of a charging point as an OCPI status. */
 export const availabilities: ReadonlyMap<string, string> = new Map([
   ['available', 'AVAILABLE'],
   ['charging', 'CHARGING'],

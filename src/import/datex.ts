@@ -1,5 +1,3 @@
-import type { Address } from '../protocol/catalog.ts';
-import type { Geometry } from '../protocol/geojson.ts';
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import type { JsonItems } from '../protocol/json-items.ts';
 import { powerIn, readCurrency, textOf } from './cell-values.ts';
@@ -26,7 +24,6 @@ import { slugOf } from './template.ts';
 // (`aegi`, `egi`, `afac`, `fac`, `loc`) and in any case, because publishers spell them differently. docs/charging.md has the table of fields.
 // Longer than our other files: one walk from the publication down to the connector.
 
-/** Lists of sites in a table. */
 export const datexLists = /energyInfrastructureSite$/i;
 
 /**
@@ -64,7 +61,6 @@ function* readStations(
     }
 }
 
-/** The payloads of a document: one, several, or a message container of them. */
 function payloadsOf(document: Json): JsonObject[] {
   const container = memberOf(document, 'messageContainer') ?? document;
   const payloads = [memberOf(container, 'payload') ?? container].flat().filter(isJsonObject);
@@ -260,7 +256,6 @@ function reportRates(holders: readonly JsonObject[], report: Report): void {
     report('is not imported: the price is missing', { column: 'rates', value });
 }
 
-/** Opening times in the notation of OCPI. */
 function openingTimesOf(given: Json | undefined, report: Report): Json | undefined {
   if (memberOf(given, 'OpenAllHours') !== undefined) return { twentyfourseven: true };
   const periods = listIn(
@@ -294,13 +289,7 @@ function openingTimesOf(given: Json | undefined, report: Report): Json | undefin
 const allDay = { startTimeOfPeriod: '00:00', endTimeOfPeriod: '24:00' };
 const weekdays = ['monday', 'tuesday', 'wednesday', 'thursday', 'friday', 'saturday', 'sunday'];
 
-interface Place {
-  geo?: Geometry;
-  address?: Address;
-  timeZone?: string;
-}
-
-function findPlace(reference: Json | undefined): Place {
+function findPlace(reference: Json | undefined) {
   const locations = isJsonObject(reference) ? Object.values(reference).filter(isJsonObject) : [];
   const points = locations.flatMap((location) => {
     const exact = memberOf(memberOf(location, 'pointByCoordinates'), 'pointCoordinates');

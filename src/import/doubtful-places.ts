@@ -1,3 +1,4 @@
+import { addTo } from '../group.ts';
 import {
   angleBetween,
   chord,
@@ -12,16 +13,10 @@ import { findCountry, isWithin, type Point } from './countries.ts';
 // of wrong rows has no effect.
 
 export interface StatedPlace extends Point {
-  /** From the list. */
   country?: string;
 }
 
-interface Doubt<T> {
-  place: T;
-  why: string;
-}
-
-export function findDoubtfulPlaces<T extends StatedPlace>(places: readonly T[]): Doubt<T>[] {
+export function findDoubtfulPlaces<T extends StatedPlace>(places: readonly T[]): { place: T; why: string }[] {
   const known = places.filter((place) => !isZero(place) && !isOutside(place));
   const all = clusterOf(known);
   const byCountry = new Map(
@@ -65,14 +60,11 @@ function isOutside(place: StatedPlace): boolean {
   return country !== undefined && !isWithin(country, place);
 }
 
-/** The places with a stated country, known or not, by country. */
 function groupByCountry(places: readonly StatedPlace[]): Map<string, StatedPlace[]> {
   const groups = new Map<string, StatedPlace[]>();
   for (const place of places) {
     const key = countryKey(place);
-    const group = groups.get(key);
-    if (group) group.push(place);
-    else if (key !== '') groups.set(key, [place]);
+    if (key !== '') addTo(groups, key, place);
   }
   return groups;
 }
@@ -81,7 +73,6 @@ function countryKey({ country = '' }: StatedPlace): string {
   return findCountry(country)?.code ?? country.trim().toLowerCase();
 }
 
-/** The usual area of a list's places. */
 interface Cluster {
   members: readonly Vector[];
   centre: Vector;

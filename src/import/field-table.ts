@@ -2,20 +2,11 @@ import { isJsonObject, type Json } from '../protocol/json.ts';
 import type { Report } from './report.ts';
 
 /** The target of each field of a format. The import, `import explain` and docs/charging.md share this table. */
-export interface FieldTable {
-  /** By path. Other fields cannot be expressed in a catalog of EV chargers. */
-  destinations: ReadonlyMap<string, string>;
-  /** Each field with all its parents: `evses.connectors.id`, `evses.connectors`, `evses`. */
-  carried: ReadonlySet<string>;
-  /** The path of a member of the object at a path. */
-  below(path: string, name: string): string;
-}
+export type FieldTable = ReturnType<typeof fieldTable>;
 
 /** @param around matches the names of members that are not part of a path */
-export function fieldTable(
-  fields: readonly (readonly [path: string, destination: string])[],
-  around = /^$/,
-): FieldTable {
+export function fieldTable(fields: readonly (readonly [path: string, destination: string])[], around = /^$/) {
+  // Each field with all its parents: `evses.connectors.id`, `evses.connectors`, `evses`.
   const carried = fields.flatMap(([path]) =>
     path.split('.').map((_, index, names) => names.slice(0, index + 1).join('.')),
   );

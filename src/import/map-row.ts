@@ -6,18 +6,10 @@ import { findAddress, findPoint, whyNoPoint } from './place.ts';
 import { createRowReader, type Row, type RowReader } from './row-reader.ts';
 import type { Attributes, Charger, Problem, Source, Station, Tariff } from './station.ts';
 
-// Maps a row of a list to a charging station with its chargers: one connector is one charger.
-
-interface MappedRow {
-  /** Absent if the row cannot become a station; a problem gives the reason. */
-  station?: Station;
-  problems: Problem[];
-}
-
 /** Connectors are numbered across the rows of their station, because a list may have one row per connector. */
-export function createRowMapper(mapping: Mapping): (row: Row) => MappedRow {
+export function createRowMapper(mapping: Mapping) {
   const numbers = new Map<string, number>();
-  return (given) => {
+  return (given: Row): { station?: Station; problems: Problem[] } => {
     const row = withoutNothing(given, mapping);
     const problems: Problem[] = [];
     const reader = createRowReader(row, mapping, problems);

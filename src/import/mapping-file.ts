@@ -16,16 +16,13 @@ const scalar = { type: ['string', 'number', 'boolean', 'null'] };
 
 /** One value of the result: a template, several templates (the first one with a value counts), or more details. */
 export type FieldText = string | string[] | FieldDetails;
-interface FieldDetails {
+export interface FieldDetails {
   from: string | string[];
   /** The value for each text; null: no value. */
   values?: Record<string, Scalar | null>;
-  /** The value for all other texts. */
   otherwise?: Scalar | null;
   as?: 'number' | 'date-time';
-  /** Converts the value to a power. */
   unit?: PowerUnit;
-  /** Format of a date, from YYYY, MM and DD. */
   format?: string;
 }
 export type Scalar = string | number | boolean;
@@ -93,7 +90,6 @@ const ChargerSection = Type.Unsafe<Record<string, FieldText>>({
   additionalProperties: false,
 });
 
-/** Prices of charging, for each connector of a row. */
 const PriceSection = closed({
   perKwh: optionalField,
   perMinute: optionalField,

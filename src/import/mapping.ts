@@ -1,6 +1,6 @@
 import { jsonPath } from '../protocol/json.ts';
 import { findFaults } from '../protocol/validate.ts';
-import type { ConnectorSection, FieldText, FileSection, Scalar } from './mapping-file.ts';
+import type { ConnectorSection, FieldDetails, FieldText, FileSection, Scalar } from './mapping-file.ts';
 import { MappingFile } from './mapping-file.ts';
 import type { PerUnit } from './station.ts';
 import { parseTemplate, type Template } from './template.ts';
@@ -14,32 +14,22 @@ export interface Mapping {
   operator: { id: Field; name: Field };
   station: { id: Field } & Partial<Record<StationMember, Field>>;
   connectors?: ConnectorSection;
-  /** By the path of the member: `id`, `name`, `attributes.connectorType`. */
   charger: ReadonlyMap<string, Field>;
-  /** By the name of the member: `perKwh`, `currency`. */
   prices: ReadonlyMap<string, Field>;
   fields: readonly Field[];
-  /** Known columns that are not imported. */
   ignore: ReadonlySet<string> | '*';
-  /** The columns in the mapping. */
   columns: ReadonlySet<string>;
 }
 
 export type StationMember = Exclude<keyof MappingFile['station'], 'id'>;
 
-export interface Field {
-  /** Its position in the mapping, for messages. */
+export interface Field extends Omit<FieldDetails, 'from' | 'values'> {
   name: string;
   /** The first one that can be filled counts. */
   templates: readonly Template[];
   values?: ReadonlyMap<string, Scalar | null>;
-  otherwise?: Scalar | null;
-  as?: 'number' | 'date-time';
-  unit?: 'W' | 'kW' | 'MW';
-  format?: string;
 }
 
-/** Lists all faults of a mapping, each with its place. */
 export class MappingFault extends Error {
   override readonly name = 'MappingFault';
 }

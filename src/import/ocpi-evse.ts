@@ -8,14 +8,11 @@ import type { Attributes, Availability, Charger, Source } from './station.ts';
 
 interface EvseContext {
   at: string;
-  /** Its path in the location. */
   path: string;
   /** `country_code*party_id`, within which `uid` is unique. */
   owner: string;
   stationName?: string;
-  /** Attributes of the station, copied to each of its chargers. */
   shared: Attributes;
-  /** Records that a tariff (its id, or the tariff itself) applies to a charger. */
   addTariff(tariff: Json, chargerId: string): void;
   report: Report;
 }

@@ -102,7 +102,6 @@ function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** The minimum or maximum price of a session, with or without taxes like the other prices. */
 function boundOf(
   tariff: JsonObject,
   member: 'min_price' | 'max_price',

@@ -37,7 +37,6 @@ function* readStations(
   }
 }
 
-/** Where `objectsOf` finds its list. */
 export const ocpiLists = /^(?:data|items|data\.items)?$/;
 
 /**

@@ -14,14 +14,11 @@ export interface PackedCatalog {
   unpack(): Catalog;
 }
 
-/** A catalog without its resources and offers. */
 export type CatalogHead = Omit<Catalog, 'resources' | 'offers'>;
 
-/** The content of a station, or of one of its rows, in a catalog. */
 interface StationContent {
   stationId: string;
   resources: Resource[];
-  /** Each applies to some of the resources. */
   tariffs: Tariff[];
 }
 
@@ -53,7 +50,6 @@ export function createPacker<Key>() {
 /** Enough per region to compress well with a hundred regions, and few enough to stay in the young generation of the garbage collector. */
 const packedAtOnce = 500;
 
-/** @param heldBack ids of stations that must not be published */
 export function packCatalog(
   head: CatalogHead,
   packed: readonly Buffer[],

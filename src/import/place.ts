@@ -2,8 +2,6 @@ import type { Address, Location } from '../protocol/catalog.ts';
 import type { Geometry, Position } from '../protocol/geojson.ts';
 import { distanceBetween } from '../rules/geometry/distance.ts';
 
-// The place of a station, independent of the source's names.
-
 export function findPoint(latitude: number | undefined, longitude: number | undefined): Geometry | undefined {
   if (latitude === undefined || Math.abs(latitude) > 90) return undefined;
   if (longitude === undefined || Math.abs(longitude) > 180) return undefined;
@@ -44,7 +42,6 @@ function plain(text: string): string {
   return text.replace(/[\s-]/g, '').toLowerCase();
 }
 
-/** An address of the known parts; undefined without any. */
 export function findAddress(parts: {
   street?: string;
   city?: string;

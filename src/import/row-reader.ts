@@ -2,7 +2,7 @@ import { type Power, readDateTime, readNumber, readPower } from './cell-values.t
 import type { Cells } from './connectors.ts';
 import { comparable, type Field, type Mapping, type StationMember } from './mapping.ts';
 import type { Scalar } from './mapping-file.ts';
-import { type Report, reporter } from './report.ts';
+import { reporter } from './report.ts';
 import type { Problem } from './station.ts';
 import { fillTemplate } from './template.ts';
 
@@ -10,26 +10,18 @@ export interface Row {
   /** Its place in the file: `row 17`. */
   at: string;
   cells: Cells;
-  /** For files with geometries. */
   geometry?: unknown;
 }
 
 /** Reads the fields of one row or of one of its connectors, and records unreadable values. */
-export interface RowReader {
-  read(field: Field): FieldResult;
-  value(member: StationMember): unknown;
-  text(member: StationMember): string | undefined;
-  /** A field that a station or charger requires. */
-  needed(field: Field): string | undefined;
-  report: Report;
-}
+export type RowReader = ReturnType<typeof createRowReader>;
 
 export function createRowReader(
   row: Row,
   mapping: Mapping,
   problems: Problem[],
   connector: Cells = new Map(),
-): RowReader {
+) {
   const { decimalComma = false, nothing = [] } = mapping.file;
   const isNothing = new Set(nothing);
 
@@ -55,11 +47,11 @@ export function createRowReader(
     read,
     report,
     value,
-    text(member) {
+    text(member: StationMember): string | undefined {
       const found = value(member);
       return found === undefined ? undefined : String(found);
     },
-    needed(field) {
+    needed(field: Field): string | undefined {
       const result = read(field);
       if (result.kind === 'value') return String(result.value);
       const columns = field.templates.flatMap((template) => template.columns);
@@ -71,11 +63,8 @@ export function createRowReader(
 
 const connectorPrefix = 'connector.';
 
-// The result of a mapping's field for one row: its text from the cells, and the value.
-
 type FieldResult =
   | { kind: 'value'; value: Scalar | Power; column: string; text: string }
-  /** The cell is empty. */
   | { kind: 'nothing' }
   | { kind: 'problem'; column: string; text: string; why: string };
 

@@ -1,14 +1,11 @@
 import type { Address, TimePeriod } from '../protocol/catalog.ts';
 import type { Geometry } from '../protocol/geojson.ts';
 
-// The common form of all imports: charging stations, and problems with values that could not be imported.
-
 /** The unit of a catalog: a station, the stations of an operator in a region, or all stations of an operator. */
 export const perUnits = ['station', 'region', 'operator'] as const;
 export type PerUnit = (typeof perUnits)[number];
 
 export interface Station {
-  /** Its place in the file: `row 17`. */
   at: string;
   id: string;
   name?: string;
@@ -23,20 +20,16 @@ export interface Station {
   tariffs?: Tariff[];
 }
 
-/** The prices of some chargers of a station. Becomes one offer. */
 export interface Tariff {
   /** The id in the source; absent if it has none. */
   id?: string;
   name?: string;
   description?: string;
-  /** Such as AD_HOC_PAYMENT. */
   code?: string;
   currency: string;
   prices: readonly Price[];
   validity?: TimePeriod;
-  /** Time zone of the times in restrictions. */
   timeZone?: string;
-  /** The chargers to which it applies. */
   chargerIds: readonly string[];
 }
 
@@ -76,7 +69,6 @@ export interface Availability {
 export type Attributes = { [member: string]: unknown };
 
 export interface Source {
-  /** Path of the member: `attributes.connectorType`. */
   path: string;
   column: string;
   value: string;
@@ -95,17 +87,14 @@ export interface Problem {
   kind: 'left-out' | 'value' | 'doubt' | 'note';
 }
 
-/** The stations of a document, read one by one. */
 export interface StationReading {
   /** Can be read once. */
   stations: Iterable<Station>;
   /** Complete when all stations have been read. */
   problems: Problem[];
-  /** Number of rows, features, locations or sites. */
   count: number;
 }
 
-/** Whether a value of the source is missing in the result. */
 export function isLoss({ kind }: Problem): boolean {
   return kind === 'left-out' || kind === 'value';
 }

@@ -5,7 +5,6 @@ import type { CatalogHead, PackedCatalog } from './packed-catalog.ts';
 // The plan of a sync: the difference between a source and its published catalogs, which are remembered as digests. Pure.
 
 export interface SyncMemory {
-  /** Ids of the stations in the source. */
   stations: string[];
   catalogs: Record<string, RememberedCatalog>;
 }
@@ -14,7 +13,6 @@ export interface RememberedCatalog {
   head: CatalogHead;
   /** By `r:` or `o:` and the id of a resource or offer. */
   digests: Record<string, string>;
-  /** Time when the source first lacked it. */
   missingSince?: string;
   /** In a catalog service it is inactive, and can return. */
   isRetired?: boolean;
@@ -24,19 +22,15 @@ export interface SyncPlan {
   added: PackedCatalog[];
   changed: CatalogDifference[];
   unchanged: number;
-  /** Published catalogs that the source no longer has. */
   gone: string[];
 }
 
 export interface CatalogDifference {
-  /** As in the source. */
   catalog: PackedCatalog;
-  /** The state to remember after the publish. */
   remembered: RememberedCatalog;
   resources: Resource[];
   offers: Offer[];
   hasOtherHead: boolean;
-  /** Whether a resource or offer is gone. */
   isRemoving: boolean;
   /** Whether the source had marked it as inactive, and no longer does. */
   isBack: boolean;
@@ -61,7 +55,6 @@ export function planSync(
   return plan;
 }
 
-/** Share of the last published stations that the source no longer has. */
 export function missingShare(
   { stations }: SyncMemory,
   now: ReadonlySet<string>,

@@ -1,3 +1,4 @@
+import { addTo } from '../group.ts';
 import type { Offer } from '../protocol/catalog.ts';
 import type { Price, PriceType, Tariff } from './station.ts';
 
@@ -59,10 +60,7 @@ function tariffOffer(id: string, tariff: Tariff, resourceIds: string[]): Offer {
 
 function considerationsOf({ prices, currency, timeZone }: Tariff): NonNullable<Offer['considerations']> {
   const types = new Map<string, Price[]>();
-  for (const price of prices) {
-    const type = typeOf(price);
-    types.set(type, [...(types.get(type) ?? []), price]);
-  }
+  for (const price of prices) addTo(types, typeOf(price), price);
   return [...types].map(([type, group]) => {
     const values = group.map(({ value }) => value);
     const [value, minValue] = [Math.max(...values), Math.min(...values)];

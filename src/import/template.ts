@@ -9,7 +9,6 @@
 
 export interface Template {
   parts: readonly Part[];
-  /** Its columns, each once. */
   columns: readonly string[];
 }
 

@@ -45,7 +45,6 @@ export function clean(text: string, maxLength: number): string {
 
 const quotedLength = 240;
 
-/** Quotes a text from outside in a text of ours. */
 export function quote(text: string): string {
   return `«${clean(text, quotedLength)}»`;
 }
@@ -60,7 +59,6 @@ export function encodeId(id: string): string {
   return encoded.length > maxIdLength ? tooLong : encoded;
 }
 
-/** Decodes the parts of an id from an answer. */
 export function decodeId(id: string): string[] {
   return [...new Set([id, attempt(() => decodeURIComponent(id)) ?? id])];
 }

@@ -66,7 +66,6 @@ export function describePrice({ value, minValue, currency, unit }: Price): Stati
   return { value, minValue, currency, unit: unit === '' ? undefined : unit };
 }
 
-/** The distance to the matching geometry, if the service reports it. */
 export function distanceOf(hit: Found, near: Question['near']): number | undefined {
   return hit.distanceMeters ?? (near && findDistance(hit, near));
 }

@@ -1,4 +1,5 @@
 import { describeFields } from '../console/describe-fields.ts';
+import { addTo } from '../group.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { type Static, Type } from '../protocol/type.ts';
 import { findPrices } from '../rules/hit.ts';
@@ -62,10 +63,7 @@ export const describeTool = defineTool({
 
 function groupByType(found: readonly Found[]): [type: string, hits: Found[]][] {
   const groups = new Map<string, Found[]>();
-  for (const hit of found) {
-    const name = hit.resource.resourceAttributes?.['@type'] ?? '';
-    groups.set(name, [...(groups.get(name) ?? []), hit]);
-  }
+  for (const hit of found) addTo(groups, hit.resource.resourceAttributes?.['@type'] ?? '', hit);
   return [...groups].sort(([, one], [, other]) => other.length - one.length);
 }
 

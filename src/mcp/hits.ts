@@ -5,9 +5,6 @@ import { distanceOf } from './describe-hit.ts';
 import type { Question } from './question.ts';
 import type { McpContext } from './tool.ts';
 
-// The hits of a discovery service: collected, filtered by price and availability, and sorted.
-
-/** Maximum number of resources of an answer that are checked. */
 export const maxGathered = 300;
 
 /** Services refuse searches that take too long, and each answer needs memory here, so further questions wait for their turn. */
@@ -17,9 +14,7 @@ interface Gathered {
   found: Found[];
   /** The signer of the answer; undefined if nothing was found. */
   signer?: string;
-  /** Number of matches at the service, if reported. */
   total?: number;
-  /** The service's explanation of an empty answer. */
   nothing?: string;
 }
 

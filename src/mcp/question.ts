@@ -79,7 +79,6 @@ export type Question = Static<typeof Question>;
 
 /** A part of a question, which can be removed to see what it excludes. */
 export interface Part {
-  /** In the assistant's words. */
   says: string;
   intent?: Intent;
   /** On a resource (RFC 9535). */

@@ -8,9 +8,7 @@ export interface McpContext {
   /** Examines a node like a crawler (signpost doctor). */
   diagnose(node: string, asked: { catalogId?: string; network?: string }): Promise<Diagnosis>;
   now(): Date;
-  /** The address for answers of services. */
   callbacks: string;
-  /** Prints a note for the operator. */
   note(text: string): void;
 }
 

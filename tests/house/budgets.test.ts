@@ -5,18 +5,18 @@ import { describe, expect, it } from 'vitest';
 // The size limit of each folder, so that the program does not grow unnoticed: lines and exported names, both without tests. A change that needs more
 // room makes it by deleting something; a change that deletes lowers the figure.
 const budgets: Record<string, { lines: number; names: number }> = {
-  'packages/client/src': { lines: 2130, names: 100 },
+  'packages/client/src': { lines: 2110, names: 100 },
   src: { lines: 2340, names: 105 },
   'src/catalog': { lines: 2320, names: 48 },
-  'src/cli': { lines: 10470, names: 302 },
-  'src/conform': { lines: 3160, names: 97 },
-  'src/console': { lines: 5610, names: 224 },
+  'src/cli': { lines: 10300, names: 300 },
+  'src/conform': { lines: 3090, names: 97 },
+  'src/console': { lines: 5550, names: 222 },
   'src/delivery': { lines: 1830, names: 70 },
-  'src/demo': { lines: 720, names: 31 },
+  'src/demo': { lines: 710, names: 31 },
   'src/discovery': { lines: 6950, names: 235 },
   'src/http': { lines: 4550, names: 180 },
-  'src/import': { lines: 3510, names: 108 },
-  'src/mcp': { lines: 1160, names: 43 },
+  'src/import': { lines: 3370, names: 108 },
+  'src/mcp': { lines: 1140, names: 43 },
   'src/protocol': { lines: 5150, names: 375 },
   'src/publisher': { lines: 3690, names: 160 },
   'src/registry': { lines: 1320, names: 44 },
@@ -27,7 +27,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/storage': { lines: 9890, names: 568 },
   'src/telemetry': { lines: 320, names: 11 },
   'src/workers': { lines: 550, names: 21 },
-  'web/src': { lines: 6160, names: 158 },
+  'web/src': { lines: 6140, names: 158 },
 };
 /** A figure that is further from the actual size is lowered. */
 const slackLines = 200;

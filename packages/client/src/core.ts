@@ -17,7 +17,6 @@ import type { ReceivedMessage } from './verify-request.ts';
 export interface Core {
   settings: Settings;
   awaited: AwaitedCallbacks;
-  /** Base address for callbacks to us. */
   callbacks?: string;
 }
 
@@ -32,7 +31,6 @@ export interface CallOptions {
   /** Your own id, for example to find it in your logs; a service accepts each for one request only. */
   messageId?: string;
   transactionId?: string;
-  /** Maximum wait for the callback. */
   callbackTimeoutMs?: number;
   signal?: AbortSignal;
   /** Further members of the context, such as `networkId` or `ttl`. */

@@ -8,7 +8,6 @@ import { askAndWait, type CallOptions, type Core } from './core.ts';
 import { SignpostError } from './errors.ts';
 
 export interface DiscoverOptions extends Omit<CallOptions, 'messageId'> {
-  /** Only in this network. */
   networkId?: string;
   /** Only resources and offers of these schemas, by context URI. */
   schemaContext?: string[];

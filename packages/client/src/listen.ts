@@ -13,7 +13,6 @@ export interface ListenOptions {
 }
 
 export interface Listener {
-  /** The address at which it listens. */
   url: string;
   close(): Promise<void>;
 }

@@ -19,12 +19,10 @@ export interface Proof {
    * `unreachable`: they could not be read. `unprovable`: the provider publishes through a catalog service, and signs no files.
    */
   status: 'proven' | 'differs' | 'broken' | 'unreachable' | 'unprovable';
-  /** One sentence. */
   reason: string;
   node?: string;
   catalogId: string;
   resourceId: string;
-  /** Version of the catalog. */
   version?: number;
   /** The files that were read, in the order of the chain: manifest, Subscriber record, index, baseline, changes. */
   files: ProofFile[];

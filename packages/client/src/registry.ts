@@ -23,7 +23,6 @@ export interface Registry {
 export const defaultRegistryName = 'subscribers.beckn.one';
 
 export interface RegistryOptions {
-  /** Base address of the DeDi API. */
   url: string;
   registryName: string;
   fetch?: typeof fetch;

@@ -9,7 +9,7 @@ import type { Action } from '../../../src/protocol/actions.ts';
 import { type AskedService, isAskedService } from '../../../src/protocol/asked-service.ts';
 import { readTruncated, truncatedHeader } from '../../../src/protocol/discover-messages.ts';
 import { identityOf } from '../../../src/protocol/identity.ts';
-import { isJsonObject, type JsonObject, parseJson } from '../../../src/protocol/json.ts';
+import { isJsonObject, type JsonObject, parseIfJson } from '../../../src/protocol/json.ts';
 import { readNack } from '../../../src/protocol/nack.ts';
 import {
   parseSignatureHeader,
@@ -103,7 +103,8 @@ async function tryAt(settings: Settings, request: Outgoing, at: Date): Promise<T
     signal?.throwIfAborted();
     return { error: unreachable(error, url, messageId), mayPass: true };
   }
-  const document = readDocument(bytes);
+  const value = parseIfJson(bytes);
+  const document = isJsonObject(value) ? value : undefined;
   const refusal = findRefusal(response.status, document, { url, messageId });
   if (refusal) {
     const header = (name: string) => response.headers.get(name) ?? undefined;
@@ -126,15 +127,6 @@ function unreachable(error: unknown, url: string, messageId: string | undefined)
         messageId,
         cause: error,
       });
-}
-
-function readDocument(bytes: Buffer): JsonObject | undefined {
-  try {
-    const value = parseJson(bytes);
-    return isJsonObject(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 /** Any 2xx is an acceptance unless it is a NACK. */

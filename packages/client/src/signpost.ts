@@ -49,7 +49,6 @@ export class Signpost {
     return unsubscribe(this.#core, subscriptionId, options);
   }
 
-  /** Every catalog of a subscription. */
   pull(subscriptionId: string, options?: PullOptions): AsyncGenerator<ReceivedCatalog, void, void> {
     return pull(this.#core, subscriptionId, options);
   }

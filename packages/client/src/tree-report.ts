@@ -2,8 +2,6 @@ import type { CatalogType } from '../../../src/protocol/catalog.ts';
 import type { HostedDocument } from '../../../src/rules/self-hosted/faults.ts';
 import type { Registry } from './registry.ts';
 
-// The options of a verification of published files, and its report.
-
 export interface VerifyTreeOptions {
   /** Base address of the registry's DeDi API, or your own Registry: the keys of the node come from it. */
   registry: string | Registry;
@@ -20,9 +18,7 @@ export interface VerifyTreeOptions {
 export interface TreeReport {
   /** `namespace/registry` of the node; undefined if the manifest could not be read. */
   node?: string;
-  /** Whether everything is valid. */
   isValid: boolean;
-  /** Number of valid documents. */
   documents: number;
   catalogs: VerifiedCatalog[];
   /** The first one is the first broken link of the chain. */
@@ -44,6 +40,5 @@ export interface TreeFault {
   catalogId?: string;
   code: string;
   message: string;
-  /** The next step. */
   hint: string;
 }

@@ -28,7 +28,6 @@ import { defaultRegistryName } from './registry.ts';
 
 export const receivable = receivedActions.map((name) => actions[name]);
 
-/** A message whose signature, form and sender were verified. */
 export type ReceivedMessage = Verified &
   (
     | { action: 'catalog/on_publish'; context: Context; message: OnPublishMessage }

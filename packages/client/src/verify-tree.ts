@@ -37,7 +37,6 @@ export async function verifyTree(place: string | URL, options: VerifyTreeOptions
 
 export interface WalkedTree {
   report: TreeReport;
-  /** The documents that were read, in the order of the chain. */
   files: { document: HostedDocument; url: string; digest?: string }[];
   /** Content of the requested catalog, if all its files are valid. */
   content?: CatalogContent;

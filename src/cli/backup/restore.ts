@@ -19,7 +19,7 @@ import { type BackupOptions, copyDirectory } from './run.ts';
 
 export async function restore(
   directory: string | undefined,
-  { database, json }: BackupOptions,
+  { database }: BackupOptions,
   context: CommandContext,
 ): Promise<void> {
   if (directory === undefined && !database)
@@ -42,7 +42,7 @@ export async function restore(
       : '',
     'If files were published after the backup, crawlers refuse older ones: run "signpost refresh --skip-versions 1000" before the publisher starts.',
   ];
-  printResult(context, json, { ...facts, ...told }, text.filter((line) => line !== '').join('\n'));
+  printResult(context, { ...facts, ...told }, text.filter((line) => line !== '').join('\n'));
 }
 
 async function restoreFrom(

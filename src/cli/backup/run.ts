@@ -12,14 +12,13 @@ import { dumpDatabase } from './postgres-programs.ts';
 
 export interface BackupOptions {
   database: boolean;
-  json?: boolean;
 }
 
 /** Covers a publish of the largest catalogs. */
 const lockWaitMs = 120_000;
 
 /** The database first, then the files: a restored crawler would refuse files that are older than those it has seen, but accepts newer ones. */
-export async function backup(directory: string, { database, json }: BackupOptions, context: CommandContext) {
+export async function backup(directory: string, { database }: BackupOptions, context: CommandContext) {
   const config = context.config();
   const { DATABASE_URL: url } = config;
   if (database && url === undefined)
@@ -44,7 +43,7 @@ export async function backup(directory: string, { database, json }: BackupOption
   await writeFile(paths.facts, `${JSON.stringify(facts, null, 2)}\n`);
   const parts = [database ? 'the database' : '', 'keys', hasPublisher ? 'published files' : ''];
   const text = `${directory} has ${parts.filter((part) => part !== '').join(', ')}. Keep it as secret as your keys.`;
-  printResult(context, json, { directory, ...facts }, text);
+  printResult(context, { directory, ...facts }, text);
 }
 
 /** A directory cannot be copied into itself, and the next backup would contain this one. */

@@ -1,3 +1,4 @@
+import { addTo } from '../../group.ts';
 import type { Trouble } from '../../rules/troubles.ts';
 import type { MissedPush } from '../../storage/catalog/consistency.ts';
 import type { CrawledVersion } from '../../storage/crawl/status.ts';
@@ -37,7 +38,7 @@ export function groupByCause(suspects: readonly Suspect[]): Difference[] {
   const groups = new Map<string, Suspect[]>();
   for (const suspect of suspects) {
     const key = `${suspect.kind} ${suspect.cause ?? suspect.name}`;
-    groups.set(key, [...(groups.get(key) ?? []), suspect]);
+    addTo(groups, key, suspect);
   }
   return [...groups.values()].map((group): Difference => {
     const { kind, catalogId, message, cause } = group[0] as Suspect;

@@ -32,10 +32,8 @@ export interface CheckOptions {
   key?: string[];
   index: boolean;
   wait: number;
-  json?: boolean;
 }
 
-/** Maximum number of listed differences of a kind. */
 const maxListed = 10_000;
 /** Number of comparisons. A difference counts if every comparison finds it and there was no progress between the last two. */
 const looks = 4;
@@ -63,7 +61,7 @@ export async function check(options: CheckOptions, context: CommandContext): Pro
     const { discoveryDatabase: url } = options;
     return url === undefined ? compare(catalogs) : withDatabaseAt(url, context, compare);
   });
-  if (options.json) context.print(JSON.stringify({ checked, differences }, null, 2));
+  if (context.json) context.print(JSON.stringify({ checked, differences }, null, 2));
   else for (const { message } of differences) context.print(message);
   const held = `Compared ${counted(checked.catalogs, 'catalog')} of the catalog service, ${counted(checked.files, 'published document')} and ${counted(checked.documents, 'indexed document')}`;
   if (differences.length > 0)

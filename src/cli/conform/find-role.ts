@@ -5,7 +5,6 @@ import { manifestPaths } from '../../protocol/endpoints.ts';
 import { CommandError } from '../command.ts';
 import { roleNames } from './report.ts';
 
-/** Finds the role at an address: a tree has a manifest, a service answers at the paths of its role. */
 export async function findRole(url: string, client: GuardedClient): Promise<Role> {
   if (/\.json(\.gz)?$/.test(new URL(url).pathname)) return 'tree';
   const [isTree, isCatalog, isDiscovery] = await Promise.all([

@@ -6,9 +6,7 @@ import { oneLine } from '../command.ts';
 export interface ConformReport {
   role: Role;
   url: string;
-  /** The signer; absent if only files were read. */
   as?: string;
-  /** The document whose clauses are reported instead of checks. */
   clauses?: 'nfh-014';
   startedAt: string;
   checks: CheckResult[];

@@ -48,7 +48,6 @@ export interface ConformOptions extends AskOptions {
   clauses?: 'nfh-014';
   only?: string[];
   crawlWait: number;
-  json?: boolean;
 }
 
 export async function conform(url: string, options: ConformOptions, context: CommandContext): Promise<void> {
@@ -73,9 +72,9 @@ export async function conform(url: string, options: ConformOptions, context: Com
     }
     if (clauses) {
       report.checks = judgeClauses(role, report.checks);
-      if (!options.json) for (const clause of report.checks) context.print(renderCheck(clause));
+      if (!context.json) for (const clause of report.checks) context.print(renderCheck(clause));
     }
-    if (options.json) context.print(JSON.stringify(toJson(report), null, 2));
+    if (context.json) context.print(JSON.stringify(toJson(report), null, 2));
     else context.print(renderVerdict(report));
     const { failed, passed } = countVerdicts(report.checks);
     if (signal.aborted) context.setExitCode(interruptedExitCode);
@@ -97,7 +96,6 @@ interface Parts {
   registry: RegistryClient;
   client: GuardedClient;
   context: CommandContext;
-  /** Aborted by Ctrl-C: no further check starts. */
   signal: AbortSignal;
 }
 
@@ -174,7 +172,7 @@ async function run<Scene>(
   { options, context, signal }: Parts,
   report: ConformReport,
 ): Promise<void> {
-  const { only, json, clauses } = options;
+  const { only, clauses } = options;
   const unknown = only?.find((name) => !checks.some((check) => check.name === name));
   if (unknown !== undefined)
     throw new CommandError(
@@ -182,10 +180,10 @@ async function run<Scene>(
     );
   const named = clauses ? checksOfClauses(report.role) : only;
   const wanted = named ? checks.filter(({ name }) => named.includes(name)) : checks;
-  if (!json) context.print(renderHead(report));
+  if (!context.json) context.print(renderHead(report));
   for await (const result of runChecks(wanted, scene, signal)) {
     report.checks.push(result);
-    if (!json && !clauses) context.print(renderCheck(result));
+    if (!context.json && !clauses) context.print(renderCheck(result));
   }
 }
 

@@ -5,14 +5,12 @@ import type { LeftOut } from '../../rules/discover/page-answer.ts';
 import { createSearch, type TraceStep, UnknownIndexVersion } from '../../search/port.ts';
 import { silentLogger } from '../../silent-logger.ts';
 import { createThreadPool } from '../../thread-pool.ts';
-import { type CommandContext, CommandError, renderTable } from '../command.ts';
+import { type CommandContext, CommandError, printResult, renderTable } from '../command.ts';
 import { withDatabase } from '../database.ts';
 
-/** Evaluates an intent in the discovery service's database. Shows the leading part, the time of each step and the remaining candidates. */
 export async function explain(
   message: DiscoverMessage,
   scope: { networkId?: string; schemaContext?: string[] },
-  { json }: { json?: boolean },
   context: CommandContext,
 ): Promise<void> {
   await withDatabase(context, async (database, config) => {
@@ -24,10 +22,10 @@ export async function explain(
       // Keeps newer processes from rebuilding the index for a version that this process cannot read.
       const announced = await search.announce({ logger });
       const explanation = await search.explain(question).finally(announced.close).finally(search.close);
-      if (json) return context.print(JSON.stringify({ message, scope, ...explanation }, null, 2));
       const { steps, resourceCount, leftOut } = explanation;
       const found = `Resources in the answer: ${resourceCount}${leftOut ? renderLeftOut(leftOut) : ''}`;
-      context.print(`${renderSteps(steps)}\n\n${found}`);
+      const told = { message, scope, ...explanation };
+      printResult(context, told, `${renderSteps(steps)}\n\n${found}`);
     } catch (error) {
       if (error instanceof UnknownIndexVersion) throw new CommandError(error.message, error);
       if (!(error instanceof ProtocolError)) throw error;

@@ -5,7 +5,7 @@ import {
 } from '../../protocol/discover-messages.ts';
 import { endpoints } from '../../protocol/endpoints.ts';
 import { maxLimit } from '../../rules/discover/page-answer.ts';
-import type { CommandContext } from '../command.ts';
+import { type CommandContext, printResult } from '../command.ts';
 import { type AskOptions, ask, Refused } from '../send/ask.ts';
 import { type ReceivedAnswer, readRefusal } from '../send/report.ts';
 import { buildMessage, type IntentOptions, usualMeters } from './intent.ts';
@@ -15,16 +15,15 @@ export interface DiscoverOptions extends IntentOptions, AskOptions {
   network?: string;
   schema?: string[];
   to?: string;
-  json?: boolean;
   explain?: boolean;
 }
 
 export async function discover(words: readonly string[], options: DiscoverOptions, context: CommandContext) {
   const message = buildMessage(words, options);
   // Limits on the whole search are in the context.
-  const { network, schema, json, near, limit, offset } = options;
+  const { network, schema, near, limit, offset } = options;
   const scope = { ...(network && { networkId: network }), ...(schema && { schemaContext: schema }) };
-  if (options.explain) return (await import('./explain.ts')).explain(message, scope, options, context);
+  if (options.explain) return (await import('./explain.ts')).explain(message, scope, context);
   const { consumer, discovery } = context.config().identities;
   const send = (asked: DiscoverMessage) => {
     const question = {
@@ -34,7 +33,7 @@ export async function discover(words: readonly string[], options: DiscoverOption
     return ask(question, options, context);
   };
   // The table shows distances, which need a limit in the request. The specification has no limit: a refused request is sent again without one.
-  const needsLimit = near && !json && limit === undefined && offset === undefined;
+  const needsLimit = near && !context.json && limit === undefined && offset === undefined;
   const { answer, callback } = await send(needsLimit ? { ...message, limit: maxLimit } : message).catch(
     (error) => {
       if (needsLimit && error instanceof Refused && error.status === 400) return send(message);
@@ -44,7 +43,7 @@ export async function discover(words: readonly string[], options: DiscoverOption
   if (answer.status === 202) return printNothing(answer, options, context);
   if (!callback) return context.setExitCode(1);
   const found = callback.message as OnDiscoverMessage;
-  context.print(json ? JSON.stringify(found, null, 2) : renderFound(found, near));
+  printResult(context, found, renderFound(found, near));
   if (answer.truncated !== undefined) context.note(cut);
 }
 
@@ -54,13 +53,13 @@ const cut =
 /** Catalog spec, POST /on_discover: catalogs are never empty, so an empty list means no hits. */
 function printNothing(
   { body }: ReceivedAnswer,
-  { json, near, within }: DiscoverOptions,
+  { near, within }: DiscoverOptions,
   context: CommandContext,
 ): void {
   const said = readRefusal(body).reason.replace(nothingMatches, '').trim();
   const nothing = near ? `Nothing found within ${renderDistance(within ?? usualMeters)}.` : 'Nothing found.';
   const text = [nothing, said].filter((part) => part !== '').join('\n');
-  context.print(json ? JSON.stringify({ catalogs: [], ...(said && { reason: said }) }, null, 2) : text);
+  printResult(context, { catalogs: [], ...(said && { reason: said }) }, text);
 }
 
 function advise(code: string): string {

@@ -33,16 +33,15 @@ import { withRegistry } from '../send/exchange.ts';
 export interface DoctorOptions {
   network?: string[];
   catalog?: string;
-  json?: boolean;
 }
 
 export async function diagnose(name: string, options: DoctorOptions, context: CommandContext): Promise<void> {
   const diagnosis = await diagnoseNode(name, options, context, (finding) => {
-    if (!options.json) context.print(renderLine(finding));
+    if (!context.json) context.print(renderLine(finding));
   });
   const isFound = !firstTrouble(diagnosis);
   if (!isFound) context.setExitCode(1);
-  printResult(context, options.json, { isFound, ...diagnosis }, renderDiagnosis(diagnosis));
+  printResult(context, { isFound, ...diagnosis }, renderDiagnosis(diagnosis));
 }
 
 export async function diagnoseNode(

@@ -4,7 +4,6 @@ import { fileURLToPath } from 'node:url';
 
 export const bundledMappings = fileURLToPath(new URL('../../../mappings/', import.meta.url));
 
-/** Names without the extension. */
 export function listBundledMappings(): string[] {
   return readdirSync(bundledMappings).map((file) => basename(file, extname(file)));
 }

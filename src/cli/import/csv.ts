@@ -6,8 +6,6 @@ import type { Problem } from '../../import/station.ts';
 import { CommandError } from '../command.ts';
 import type { RowSource } from './rows.ts';
 
-// The rows of a CSV list in any export format.
-
 /** The first line after the preamble is the header. Rows are numbered as in a spreadsheet: each line of the file counts. */
 export async function readCsv(bytes: Buffer, section: FileSection, file: string): Promise<RowSource> {
   const { delimiter = ',' } = section;

@@ -5,44 +5,36 @@ import type { Mapping } from '../../import/mapping.ts';
 import { objectsOf } from '../../import/ocpi.ts';
 import { ocpiFields } from '../../import/ocpi-fields.ts';
 import { isJsonObject, type Json } from '../../protocol/json.ts';
-import { type CommandContext, CommandError, reasonOf, renderTable } from '../command.ts';
+import { type CommandContext, CommandError, printResult, reasonOf, renderTable } from '../command.ts';
 import { parseJsonInput, readInput } from '../read-input.ts';
 import { listBundledMappings } from './bundled.ts';
 import { readCsv } from './csv.ts';
 import { readMapping } from './mapping.ts';
 import { featuresOf, type RowSource, readGeoJson } from './rows.ts';
 
-// `signpost import explain`: shows the target of each column or field of a file. It creates nothing.
-
 export interface ExplainOptions {
   mapping?: string;
-  json?: boolean;
 }
 
 interface Explained {
   field: string;
-  /** Number of rows that have a value. */
   filled: number;
   example: string;
-  /** Absent: not imported. */
   goesTo?: string;
 }
 
 export async function explainFile(
   file: string,
-  { mapping, json }: ExplainOptions,
+  { mapping }: ExplainOptions,
   context: CommandContext,
 ): Promise<void> {
   const bytes = await readInput(file, context);
   const { title, fields } = await explain(bytes, file, mapping, context);
-  if (json) return context.print(JSON.stringify({ title, fields }, null, 2));
-  const rows = fields.map(({ field, filled, example, goesTo = '(nowhere)' }) => [
-    field,
-    `${filled}`,
-    example,
-    goesTo,
-  ]);
-  context.print([title, '', renderTable(['FIELD', 'FILLED', 'EXAMPLE', 'GOES TO'], rows)].join('\n'));
+  const rows = fields.map(({ field, filled, example, goesTo = '(nowhere)' }) => {
+    return [field, `${filled}`, example, goesTo];
+  });
+  const table = renderTable(['FIELD', 'FILLED', 'EXAMPLE', 'GOES TO'], rows);
+  printResult(context, { title, fields }, `${title}\n\n${table}`);
 }
 
 async function explain(bytes: Buffer, file: string, mapping: string | undefined, context: CommandContext) {
@@ -61,7 +53,6 @@ async function explain(bytes: Buffer, file: string, mapping: string | undefined,
   return { title: `Mapping: ${name}`, fields: await explainRows(await open(known), known) };
 }
 
-/** The bundled mapping that names most of the columns. */
 async function findMapping(
   open: (known: Mapping) => RowSource | Promise<RowSource>,
   context: CommandContext,

@@ -8,8 +8,6 @@ import { type CommandContext, CommandError } from '../command.ts';
 import { readInput } from '../read-input.ts';
 import { bundledMappings, listBundledMappings } from './bundled.ts';
 
-// Reads a mapping file: the user's own, or a bundled one by its name.
-
 export async function readMapping(name: string, context: CommandContext): Promise<Mapping> {
   const file = listBundledMappings().includes(name) ? join(bundledMappings, `${name}.yaml`) : name;
   const bytes = await readInput(file, context);

@@ -5,8 +5,6 @@ import type { PublishedTree } from '../../publisher/published.ts';
 import { triggerSubmissionsOf } from '../../publisher/submission.ts';
 import { counted, joinSome } from '../command.ts';
 
-// `signpost import --dry-run`: shows the changes that publishing the result as files would make.
-
 export async function previewAll(
   message: PublishMessage,
   published: PublishedTree,
@@ -19,7 +17,6 @@ export async function previewAll(
   return previews;
 }
 
-/** A line for each changed catalog, and one about the others. */
 export function renderPreviews(previews: readonly PublishPreview[], { entries }: PublishedTree): string[] {
   const of = (kind: PublishPreview['kind']) => previews.filter((preview) => preview.kind === kind);
   const changes = [...of('refused'), ...of('changed'), ...of('new')];

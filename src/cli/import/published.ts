@@ -21,13 +21,10 @@ export async function readPublished({ publisherDir }: Config): Promise<Published
   }
 }
 
-/** Number of kept changes in all catalogs, for the report. */
 export interface Kept {
-  /** Number of kept offers, and of the catalogs with such offers. */
   offers: number;
   withOffers: number;
   paused: string[];
-  /** Catalogs whose published files cannot be read. */
   unreadable: string[];
 }
 

@@ -2,8 +2,6 @@ import type { Collected } from '../../import/collect.ts';
 import type { Problem } from '../../import/station.ts';
 import { counted } from '../command.ts';
 
-// The report of an import. For people, the same finding in many rows is one line; a report file has each finding.
-
 export function renderReport({ problems, heldBack }: Pick<Collected, 'problems' | 'heldBack'>): string[] {
   const headings: [kind: Problem['kind'], heading: string][] = [
     ['left-out', 'Left out:'],
@@ -65,9 +63,9 @@ function group(problems: readonly Problem[]): Group[] {
     // Doubtful values differ in every row.
     const [place, shared] = kind === 'doubt' ? [`${at} (${value})`] : [at, value];
     const key = JSON.stringify([column, shared, why]);
-    const known = groups.get(key);
-    if (known) known.places.push(place);
-    else groups.set(key, { places: [place], column, value: shared, why });
+    const known = groups.get(key) ?? { places: [], column, value: shared, why };
+    known.places.push(place);
+    groups.set(key, known);
   }
   return [...groups.values()];
 }

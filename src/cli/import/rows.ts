@@ -4,20 +4,16 @@ import { isJsonObject, type Json } from '../../protocol/json.ts';
 import type { JsonItems } from '../../protocol/json-items.ts';
 import { CommandError } from '../command.ts';
 
-/** Sources of rows: a CSV list (csv.ts), or the features of a GeoJSON. */
 export interface RowSource {
-  /** Columns that may occur in the rows. */
   columns: readonly string[];
   /** Yields undefined for an item that is not a row, and reports it. */
   rows(report: (problem: Problem) => void): AsyncIterable<Row | undefined> | Iterable<Row | undefined>;
 }
 
-/** A FeatureCollection, an array of features or one feature. */
 export function featuresOf(document: Json): Json[] {
   return isJsonObject(document) && Array.isArray(document.features) ? document.features : [document].flat();
 }
 
-/** Where `featuresOf` finds its list. */
 export const geoJsonLists = /^(?:features)?$/;
 
 /** The properties of a feature are the cells; `feature.id` is its id. */

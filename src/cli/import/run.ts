@@ -2,17 +2,12 @@ import { createWriteStream } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { setImmediate } from 'node:timers/promises';
-import {
-  type Collected,
-  type Collector,
-  type CollectorOptions,
-  createCollector,
-} from '../../import/collect.ts';
+import { type Collected, type CollectorOptions, createCollector } from '../../import/collect.ts';
 import { isLoss, type PerUnit } from '../../import/station.ts';
 import type { Catalog } from '../../protocol/catalog.ts';
 import type { PublishMessage } from '../../protocol/publish-messages.ts';
 import { createAttributeChecker } from '../../rules/typed-attributes.ts';
-import { type CommandContext, CommandError, counted, reasonOf } from '../command.ts';
+import { type CommandContext, CommandError, counted, printResult, reasonOf } from '../command.ts';
 import { withProgress } from '../progress.ts';
 import { readSchemaSources } from '../schema/sources.ts';
 import { messageOf } from '../sync/submission.ts';
@@ -29,7 +24,6 @@ export interface ImportOptions {
   strict?: boolean;
   network?: string[];
   dryRun?: boolean;
-  json?: boolean;
 }
 
 export async function importList(
@@ -46,7 +40,6 @@ export async function importList(
   await finish(reading, collected, options, context);
 }
 
-/** Collects the catalogs of a source. */
 export async function collect(
   { stations, problems }: Reading,
   options: CollectOptions,
@@ -71,7 +64,7 @@ type CollectOptions = Omit<CollectorOptions, 'checker'>;
 const stationsBetweenPauses = 1_000;
 
 /** The catalogs are checked against the same schemas as in a publish. */
-async function startCollector(options: CollectOptions, context: CommandContext): Promise<Collector> {
+async function startCollector(options: CollectOptions, context: CommandContext) {
   const config = context.config();
   const sources = await readSchemaSources(config);
   return createCollector({
@@ -86,7 +79,7 @@ async function startCollector(options: CollectOptions, context: CommandContext):
 async function finish(
   source: Reading,
   collected: Collected,
-  { out, report, strict, network, dryRun, json }: ImportOptions,
+  { out, report, strict, network, dryRun }: ImportOptions,
   context: CommandContext,
 ): Promise<void> {
   await reportCollected(source, collected, { report, strict }, context);
@@ -112,8 +105,7 @@ async function finish(
   );
   if (dryRun) {
     const previews = await previewAll(message, published, config.WIRE_PROFILE);
-    if (json) context.print(JSON.stringify(previews, null, 2));
-    else for (const line of renderPreviews(previews, published)) context.print(line);
+    printResult(context, previews, renderPreviews(previews, published).join('\n'));
   } else if (out !== undefined) await writeLines(out, renderPublishBody(message));
   else for (const piece of renderPublishBody(message)) context.print(piece);
 }

@@ -13,25 +13,18 @@ import { readCsv } from './csv.ts';
 import { compareColumns, readMapping } from './mapping.ts';
 import { featuresOf, geoJsonLists, type RowSource, readGeoJson } from './rows.ts';
 
-// Sources of stations, for `import` and `sync`.
-
 export interface ListSource {
   kind: 'csv' | 'geojson' | 'ocpi' | 'datex';
   file: string;
-  /** Mapping of a CSV or GeoJSON file. */
   mapping?: string;
-  /** File of the tariffs in OCPI locations. */
   tariffs?: string;
-  /** File of the DATEX II status publication. */
   status?: string;
 }
 
 export interface Reading extends StationReading {
   /** The number of stations, or slightly fewer. */
   stationCount: number;
-  /** The unit of `count`. */
   unit: string;
-  /** From the mapping. */
   per?: PerUnit;
 }
 

@@ -16,10 +16,9 @@ import { withRegistry } from '../send/exchange.ts';
 export interface RotateOptions {
   keyId?: string;
   resign?: boolean;
-  json?: boolean;
 }
 
-export async function rotate({ keyId, resign, json }: RotateOptions, context: CommandContext): Promise<void> {
+export async function rotate({ keyId, resign }: RotateOptions, context: CommandContext): Promise<void> {
   const config = context.config();
   const { DATA_DIR, identities, REGISTRY_URL } = config;
   const { id, seed } = identities.publisher;
@@ -31,7 +30,7 @@ export async function rotate({ keyId, resign, json }: RotateOptions, context: Co
   const { subscriberId, recordId } = next;
   const wait = (waits: string, text: string) => {
     const publicKey = publicKeyOf(next.privateKey);
-    printResult(context, json, { subscriberId, keyId: recordId, publicKey, waits }, text);
+    printResult(context, { subscriberId, keyId: recordId, publicKey, waits }, text);
     context.setExitCode(1);
   };
   if (REGISTRY_URL === undefined) await register(next, context);
@@ -43,8 +42,8 @@ export async function rotate({ keyId, resign, json }: RotateOptions, context: Co
       `${recordId} is registered. Set PUBLISHER_KEY_ID=${recordId} (or leave it empty), restart the publisher, and run: signpost refresh${resign ? ' --resign' : ''}`,
     );
   setCurrentKey(DATA_DIR, { id, keyId: recordId });
-  if (!json) context.print(`${id} signs with ${recordId} from now on.`);
-  await refreshHere(config, { resign, json }, context);
+  if (!context.json) context.print(`${id} signs with ${recordId} from now on.`);
+  await refreshHere(config, { resign }, context);
 }
 
 function nextKeyId(current: string): string {

@@ -17,10 +17,9 @@ export interface ListenOptions {
   as?: string;
   listen: ListenAddress;
   count?: number;
-  json?: boolean;
 }
 
-export async function listen({ as, listen: address, count, json }: ListenOptions, context: CommandContext) {
+export async function listen({ as, listen: address, count }: ListenOptions, context: CommandContext) {
   const config = context.config();
   const self = resolveSigner({ as: as ?? config.identities.consumer.id }, config);
   await withRegistry(config, async (registry) => {
@@ -35,7 +34,7 @@ export async function listen({ as, listen: address, count, json }: ListenOptions
     const service = describeReceiver({ self, registry, config });
     for (const action of receivedActions)
       signedRoute(server, service, actions[action], async (request) => {
-        context.print(json ? renderJson(request) : render(request));
+        context.print(context.json ? renderJson(request) : render(request));
         seen += 1;
         return { status: 200, body: ack(request.context.messageId) };
       });

@@ -25,7 +25,6 @@ export interface McpOptions {
   to?: string;
   wait: number;
   listen?: ListenAddress;
-  json?: boolean;
 }
 
 export async function serveMcp(options: McpOptions, context: CommandContext): Promise<void> {
@@ -34,12 +33,12 @@ export async function serveMcp(options: McpOptions, context: CommandContext): Pr
   const self = resolveSigner({ as: consumer.id }, config);
   const address = await withRegistry(config, (registry) => checkConsumer(self, options, config, registry));
   const to = options.to ?? discovery.url;
-  const { http, wait, json } = options;
+  const { http, wait } = options;
   const { signpost, callbacks } = await startConsumer(self, { address, to, wait }, config, context);
   try {
     warnIfUnreachable(callbacks, to, context);
     const tools = createContext({ signpost, callbacks, wait }, config, context);
-    await (http ? runHttp({ http, json }, tools, config, context) : runStdio(tools, context));
+    await (http ? runHttp(http, tools, config, context) : runStdio(tools, context));
   } finally {
     await signpost.close();
   }
@@ -148,7 +147,7 @@ async function runStdio(tools: McpContext, context: CommandContext): Promise<voi
 }
 
 async function runHttp(
-  { http, json }: { http: ListenAddress; json?: boolean },
+  http: ListenAddress,
   tools: McpContext,
   config: Config,
   context: CommandContext,
@@ -169,7 +168,7 @@ async function runHttp(
     );
   });
   const { url } = endpoint;
-  if (json) context.print(JSON.stringify({ url, callbacks, tokenFile: file }));
+  if (context.json) context.print(JSON.stringify({ url, callbacks, tokenFile: file }));
   else
     context.print(
       `Listening on ${url}. ${isLocal ? 'Programs of this machine need no token. The token for others' : 'The token'} is in ${file}. Answers are awaited at ${callbacks}. Ctrl-C ends it.`,

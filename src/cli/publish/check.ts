@@ -57,7 +57,6 @@ interface Problem {
   advice: string;
 }
 
-/** Returns the first problem that a reader would meet. */
 async function findProblem(
   reader: TreeReader,
   source: TreeSource,

@@ -3,8 +3,6 @@ import { isJsonObject, type Json, type JsonObject } from '../../protocol/json.ts
 import { batchesOf } from '../../rules/inherited-bytes.ts';
 import { CommandError } from '../command.ts';
 
-// A file to publish contains a request with a message, one catalog, or several catalogs.
-
 export interface DirectiveOptions {
   type?: CatalogType;
   mode?: 'MERGE' | 'FULL';

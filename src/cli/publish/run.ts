@@ -21,7 +21,6 @@ export interface PublishOptions extends DirectiveOptions, Omit<PublishToOptions,
   self?: boolean;
   index?: string;
   forceBaseline?: boolean;
-  json?: boolean;
 }
 
 export async function publish(files: readonly string[], options: PublishOptions, context: CommandContext) {
@@ -42,7 +41,7 @@ export async function publish(files: readonly string[], options: PublishOptions,
     }
   } catch (error) {
     // Reports the files before a wrong one, which were published.
-    if (outcome.results.length > 0) report(outcome, options, context);
+    if (outcome.results.length > 0) report(outcome, context);
     throw error;
   }
   const accepted = outcome.results.filter(({ status }) => status === 'ACCEPTED');
@@ -51,7 +50,7 @@ export async function publish(files: readonly string[], options: PublishOptions,
     const { checkPublic } = await import('./check.ts');
     outcome.public = await checkPublic(context.config(), accepted as TriggerResult[], context);
   }
-  report(outcome, options, context);
+  report(outcome, context);
 }
 
 /** Rejects options without effect, because they are misunderstandings. */
@@ -68,15 +67,12 @@ function refuseOptionsOfOther(options: PublishOptions): void {
 const optionsOfFiles = ['index', 'forceBaseline'] as const;
 const optionsOfServices = ['as', 'keyId', 'key', 'listen', 'uri'] as const;
 
-function report(
-  { results, warnings, isAnswered, public: shown }: Outcome,
-  { json }: PublishOptions,
-  context: CommandContext,
-): void {
-  if (json) context.print(JSON.stringify({ results, warnings: [...warnings], public: shown }, null, 2));
+function report({ results, warnings, isAnswered, public: shown }: Outcome, context: CommandContext): void {
+  if (context.json)
+    context.print(JSON.stringify({ results, warnings: [...warnings], public: shown }, null, 2));
   else if (results.length > 0) context.print(renderResults(results));
-  if (!json) for (const warning of warnings) context.note(`Warning: ${warning}`);
-  if (!json && shown) context.note(shown.message);
+  if (!context.json) for (const warning of warnings) context.note(`Warning: ${warning}`);
+  if (!context.json && shown) context.note(shown.message);
   if (!isAnswered || results.some(({ status }) => status !== 'ACCEPTED')) context.setExitCode(1);
 }
 

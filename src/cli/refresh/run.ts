@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts';
 import type { TriggerResult } from '../../protocol/trigger-messages.ts';
 import { type Refreshed, refresh } from '../../publisher/refresh.ts';
 import { resignEverything } from '../../publisher/renew-indexes.ts';
-import { type CommandContext, counted } from '../command.ts';
+import { type CommandContext, counted, printResult } from '../command.ts';
 import { withProgress } from '../progress.ts';
 import { withPublisher } from '../publish/directory.ts';
 import { renderResults } from '../publish/report.ts';
@@ -10,13 +10,12 @@ import { renderResults } from '../publish/report.ts';
 export interface RefreshOptions {
   resign?: boolean;
   skipVersions?: number;
-  json?: boolean;
 }
 
 /** Signs the files that announce the next update with the current key; with --resign, all files. */
 export async function refreshHere(
   config: Config,
-  { resign, skipVersions, json }: RefreshOptions,
+  { resign, skipVersions }: RefreshOptions,
   context: CommandContext,
 ): Promise<void> {
   await withPublisher(config, async (publisher) => {
@@ -27,21 +26,17 @@ export async function refreshHere(
         resignEverything(tree, skipVersions),
       );
       resigned = results;
-      if (results.length > 0 && !json) context.print(renderResults(results));
+      if (results.length > 0 && !context.json) context.print(renderResults(results));
       for (const warning of warnings) context.note(`Warning: ${warning}`);
       if (results.some(({ status }) => status !== 'ACCEPTED')) context.setExitCode(1);
     }
     const refreshed = await withProgress(context, 'renewing', () => refresh(publisher));
-    if (json) {
-      const { nextUpdate, formerKeys } = refreshed;
-      const former = [...formerKeys].map(([keyId, catalogs]) => ({ keyId, catalogs: [...catalogs] }));
-      const told = { keyId: tree.key.recordId, nextUpdate, formerKeys: former, resigned };
-      return context.print(JSON.stringify(told, null, 2));
-    }
-    context.print(
-      `Signed with ${tree.key.recordId}; the next update is announced for ${refreshed.nextUpdate.toISOString()}.`,
-    );
-    for (const line of reportFormerKeys(refreshed, config)) context.print(line);
+    const { recordId: keyId } = tree.key;
+    const { nextUpdate } = refreshed;
+    const formerKeys = [...refreshed.formerKeys].map(([key, ids]) => ({ keyId: key, catalogs: [...ids] }));
+    const head = `Signed with ${keyId}; the next update is announced for ${nextUpdate.toISOString()}.`;
+    const text = [head, ...reportFormerKeys(refreshed, config)].join('\n');
+    printResult(context, { keyId, nextUpdate, formerKeys, resigned }, text);
   });
 }
 

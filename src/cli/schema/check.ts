@@ -10,11 +10,6 @@ import { type Submission, submissionsOf } from '../../rules/submission.ts';
 import type { AttributeChecker } from '../../rules/typed-attributes.ts';
 import { CommandError } from '../command.ts';
 
-interface DocumentReport {
-  subject: string;
-  faults: ErrorBody[];
-}
-
 export interface DocumentOptions {
   checker: AttributeChecker;
   /** Missing members are allowed, regardless of the directives. */
@@ -22,7 +17,7 @@ export interface DocumentOptions {
 }
 
 /** Checks a document of any of our kinds: first its shape and, if that is valid, its typed attributes. */
-export function checkDocument(value: Json, options: DocumentOptions): DocumentReport {
+export function checkDocument(value: Json, options: DocumentOptions) {
   if (Array.isArray(value)) {
     const reports = value.map((item, index) => checkItem(item, [index], options));
     return { subject: `${value.length} items`, faults: reports.flatMap(({ faults }) => faults) };
@@ -30,7 +25,7 @@ export function checkDocument(value: Json, options: DocumentOptions): DocumentRe
   return checkItem(value, [], options);
 }
 
-function checkItem(value: Json, at: Segments, options: DocumentOptions): DocumentReport {
+function checkItem(value: Json, at: Segments, options: DocumentOptions) {
   if (isJsonObject(value)) {
     if (isJsonObject(value.message))
       return { subject: 'publish body', faults: checkMessage(value.message, [...at, 'message'], options) };

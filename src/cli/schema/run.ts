@@ -3,15 +3,11 @@ import { readJsonInput } from '../read-input.ts';
 import { checkDocument } from './check.ts';
 import { createSourceChecker, readSchemaSources } from './sources.ts';
 
-export interface ListOptions {
-  json?: boolean;
-}
-
-export interface CheckOptions extends ListOptions {
+export interface CheckOptions {
   template?: boolean;
 }
 
-export async function listTypes({ json }: ListOptions, context: CommandContext): Promise<void> {
+export async function listTypes(context: CommandContext): Promise<void> {
   const config = context.config();
   const sources = await readSchemaSources(config);
   const { types, problems } = createSourceChecker(sources, config);
@@ -19,14 +15,14 @@ export async function listTypes({ json }: ListOptions, context: CommandContext):
     sources.findLast(({ schemas }) => schemas.some((schema) => schema.address === address))?.name ?? '';
   const rows = types.map(({ type, address }) => ({ type, address, from: sourceOf(address) }));
   const text = renderTable(['TYPE', 'ADDRESS', 'FROM'], rows.map(Object.values));
-  printResult(context, json, { types: rows, problems }, text);
+  printResult(context, { types: rows, problems }, text);
   for (const { type, address, reason } of problems)
     context.note(`${type} of ${address} cannot be used: ${reason}`);
 }
 
 export async function checkFile(
   file: string,
-  { template = false, json }: CheckOptions,
+  { template = false }: CheckOptions,
   context: CommandContext,
 ): Promise<void> {
   const config = context.config();
@@ -38,7 +34,8 @@ export async function checkFile(
     isTemplate: template,
   });
   if (faults.length > 0) context.setExitCode(1);
-  if (json) return context.print(JSON.stringify({ subject, faults, unknownContexts: [...unknown] }, null, 2));
+  if (context.json)
+    return context.print(JSON.stringify({ subject, faults, unknownContexts: [...unknown] }, null, 2));
   for (const { code, message, details } of faults)
     context.print(`${details?.path ?? '$'}  ${code}  ${message}`);
   if (faults.length === 0) context.print(`${subject}: no fault`);

@@ -18,7 +18,6 @@ import { resolveSigner, type SignerOptions } from './signer.ts';
 const answerMs = 10_000;
 const maxCallbackBytes = 64 * 1024 * 1024;
 
-/** Options that name the signer of a request, and where to wait for the callback. */
 export interface AskOptions extends Partial<SignerOptions> {
   wait: number;
   listen?: ListenAddress;
@@ -31,12 +30,10 @@ interface Question {
   document: object;
   /** The name of the called service in errors. */
   service: string;
-  /** The default signer. */
   as: string;
   advise?(code: string): string;
 }
 
-/** The part of the command context that a request needs. */
 export type Terminal = Pick<CommandContext, 'config' | 'note'>;
 
 export class Refused extends CommandError {

@@ -7,8 +7,6 @@ import { readAnswer } from './report.ts';
 import { buildRequest, prepareDraft, type SendableRequest } from './request.ts';
 import { resolveSigner, type SignerOptions } from './signer.ts';
 
-// One signed exchange of a command: the request and its answer.
-
 const answerTimeoutMs = 30_000;
 const maxAnswerBytes = 64 * 1024 * 1024;
 
@@ -58,11 +56,9 @@ interface Errand extends SignerOptions {
   to: string;
   action: string;
   message: object;
-  /** The base address of the signer. */
   uri: string;
 }
 
-/** Sends a message without waiting for a callback. */
 export async function sendMessage(config: Config, { to, action, message, uri, ...signer }: Errand) {
   const bytes = Buffer.from(JSON.stringify({ message }));
   const draft = prepareDraft({ to, method: 'POST', action, bytes });

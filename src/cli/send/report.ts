@@ -13,7 +13,6 @@ import type { SendableRequest } from './request.ts';
 
 export type ReceivedAnswer = Awaited<ReturnType<typeof readAnswer>>;
 
-/** Whether the answering node has signed this answer to this request in the response header `Signature`. */
 type SignatureCheck =
   | { holds: true; signer: string; recordId: string /** In the registry. */; url?: string }
   | { holds: false; reason: string };
@@ -77,7 +76,6 @@ export function renderCallback({ signer, recordId, chained, bound, context, mess
   ].join('\n');
 }
 
-/** Explains, one sentence per catalog, which catalogs of an on_publish were not accepted unchanged. */
 export function findShortcomings({ context, message }: Callback): string[] {
   const { results } = message as Partial<OnPublishMessage>;
   if (context.action !== endpoints.onPublish.name || !Array.isArray(results)) return [];

@@ -13,7 +13,6 @@ export type Method = Endpoint['method'];
 export interface DraftOptions {
   to: string;
   method: Method;
-  /** Given by the user; otherwise found from the address or the file. */
   action?: string;
   verbatim?: boolean;
   answering?: string;
@@ -55,7 +54,6 @@ export function buildRequest(
   };
 }
 
-/** The action comes from, in this order: the user, the path of the address, the file. */
 function findAction({ action: named, method, to }: DraftOptions, document: Json | undefined) {
   const candidates: Endpoint[] = Object.values(endpoints).filter((action) => action.method === method);
   const byName = (name: unknown) => candidates.find((action) => action.name === name);

@@ -12,7 +12,6 @@ export interface SendOptions extends SignerOptions, Omit<DraftOptions, 'bytes'> 
   /** Seconds, or true for the default. */
   wait?: number | true;
   listen?: ListenAddress;
-  json?: boolean;
 }
 
 export async function send(file: string | undefined, options: SendOptions, context: CommandContext) {
@@ -21,13 +20,13 @@ export async function send(file: string | undefined, options: SendOptions, conte
     ...options,
     bytes: file === undefined ? Buffer.alloc(0) : await readInput(file, context),
   });
-  const { json, listen, uri } = options;
+  const { listen, uri } = options;
   const wait = options.wait === true ? usualWaitSeconds : options.wait;
   const sent = await sendAndWait(draft, self, { wait, listen, uri }, context, (request, answer) => {
-    if (!json) context.print(renderAnswer(request, answer));
+    if (!context.json) context.print(renderAnswer(request, answer));
   });
   const { request, answer, callback, isUnanswered } = sent;
-  if (json) context.print(renderJson(request, answer, callback));
+  if (context.json) context.print(renderJson(request, answer, callback));
   else if (callback) context.print(renderCallback(callback));
   const shortcomings = callback ? findShortcomings(callback) : [];
   for (const shortcoming of shortcomings) context.note(shortcoming);

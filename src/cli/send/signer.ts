@@ -12,7 +12,6 @@ export interface SignerOptions {
   key?: string;
 }
 
-/** Returns the given key, or the identity's key in DATA_DIR/keys. */
 export function resolveSigner(options: SignerOptions, config: Config): SigningKey {
   const owner = findOwner(options, config);
   if (options.key === undefined) {

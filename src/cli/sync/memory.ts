@@ -39,7 +39,6 @@ async function readState(file: string): Promise<SourceMemory | undefined> {
   }
 }
 
-/** Writes to a temporary name first. */
 export async function writeMemory(config: Config, memory: SourceMemory): Promise<void> {
   const file = fileOf(config, memory.source, memory.target);
   await mkdir(directoryOf(config), { recursive: true });
@@ -48,7 +47,6 @@ export async function writeMemory(config: Config, memory: SourceMemory): Promise
   await rename(draft, file);
 }
 
-/** The catalogs that other sources publish to the same target, each with its source. */
 export async function readOthersCatalogs(
   config: Config,
   { source, target }: SourceMemory,

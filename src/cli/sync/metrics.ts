@@ -2,9 +2,6 @@ import { createServer } from 'node:http';
 import { createMetrics } from '../../metrics.ts';
 import type { ListenAddress } from '../send/callback.ts';
 
-// Prometheus metrics of `signpost sync --watch --metrics`.
-
-/** Number of catalogs by outcome of a round. */
 export interface RoundCounts {
   added: number;
   changed: number;
@@ -15,14 +12,9 @@ export interface RoundCounts {
   waiting: number;
 }
 
-export interface SyncMetrics {
-  /** @param counts absent: the source has not changed */
-  succeeded(seconds: number, counts?: RoundCounts): void;
-  failed(seconds: number): void;
-  close(): Promise<void>;
-}
+export type SyncMetrics = Awaited<ReturnType<typeof startMetrics>>;
 
-export async function startMetrics({ host, port }: ListenAddress): Promise<SyncMetrics> {
+export async function startMetrics({ host, port }: ListenAddress) {
   const metrics = createMetrics();
   const rounds = metrics.histogram(
     'signpost_sync_round_seconds',
@@ -46,7 +38,8 @@ export async function startMetrics({ host, port }: ListenAddress): Promise<SyncM
     server.once('error', reject).listen(port, host, resolve);
   });
   return {
-    succeeded(seconds, counts) {
+    /** @param counts absent: the source has not changed */
+    succeeded(seconds: number, counts?: RoundCounts): void {
       rounds.observe({ outcome: 'success' }, seconds);
       success.setToCurrentTime();
       if (!counts) return;
@@ -55,7 +48,7 @@ export async function startMetrics({ host, port }: ListenAddress): Promise<SyncM
       catalogs.set({ state: 'current' }, counts.added + counts.changed + unchanged);
       catalogs.set({ state: 'missing' }, waiting);
     },
-    failed: (seconds) => rounds.observe({ outcome: 'failure' }, seconds),
-    close: () => new Promise((resolve) => server.close(() => resolve())),
+    failed: (seconds: number) => rounds.observe({ outcome: 'failure' }, seconds),
+    close: () => new Promise<void>((resolve) => server.close(() => resolve())),
   };
 }

@@ -2,22 +2,11 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { attempt } from '../../attempt.ts';
 import { type FetchedAnswer, FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../protocol/json.ts';
-import { type JsonItems, readItems } from '../../protocol/json-items.ts';
+import { readItems } from '../../protocol/json-items.ts';
 
 // Reads an operator's OCPI endpoint as a Receiver (OCPI 2.2.1 and 2.3.0): versions → endpoints of the highest version → locations and tariffs, page
 // by page. Later reads request changes (`date_from`), with an overlap. Now and then it reads everything again, because OCPI does not report
 // deletions. No push and no credentials handshake.
-
-interface OcpiReader {
-  read(): Promise<OcpiContent>;
-}
-
-interface OcpiContent {
-  locations: JsonItems;
-  tariffs: JsonItems;
-  /** Whether anything has changed since the last read. */
-  isChanged: boolean;
-}
 
 /** The message is for the operator. */
 export class OcpiFailure extends Error {
@@ -25,14 +14,12 @@ export class OcpiFailure extends Error {
 }
 
 interface OcpiReaderOptions {
-  /** Address of the versions endpoint. */
   url: string;
   token?: string;
   client: GuardedClient;
   /** Keys of locations from earlier runs, `DE*ABC*L1`. */
   known?: Iterable<string>;
   now?: () => Date;
-  /** Pause before a retry; tests do not wait. */
   pause?: (ms: number) => Promise<unknown>;
 }
 
@@ -43,7 +30,7 @@ export function createOcpiReader({
   known = [],
   now = () => new Date(),
   pause = delay,
-}: OcpiReaderOptions): OcpiReader {
+}: OcpiReaderOptions) {
   const fetch = createFetch(client, token, pause);
   const modules = { locations: createModule(fetch, known), tariffs: createModule(fetch) };
   let endpoints: Endpoints | undefined;
@@ -111,7 +98,6 @@ function createModule(fetch: Fetch, known: Iterable<string> = []) {
   let expected: ReadonlySet<string> = new Set(known);
   let newest = '';
 
-  /** Whether anything has changed. */
   async function read(url: string, isFull: boolean): Promise<boolean> {
     const from = isFull || newest === '' ? undefined : new Date(Date.parse(newest) - overlapMs).toISOString();
     const found = await readPages(url, { from, expected: from === undefined ? expected : new Set() }, fetch);
@@ -160,7 +146,6 @@ async function readOnce(
   fetch: Fetch,
 ): Promise<{
   found: Map<string, string>;
-  /** The number of objects that the server announces, if any. */
   total: number | undefined;
 }> {
   const found = new Map<string, string>();
@@ -207,7 +192,6 @@ function nextOf(link: string | undefined, current: string): string | undefined {
 
 type Fetch = (url: string) => Promise<{ data: Json; headers: Record<string, string> }>;
 
-/** Fetches with retries after temporary failures, at the time that the server names, if any. */
 function createFetch(
   client: GuardedClient,
   token: string | undefined,

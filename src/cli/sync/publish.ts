@@ -21,7 +21,6 @@ export interface SyncTarget extends Omit<PublishToOptions, 'to'> {
 }
 
 export interface Published {
-  /** The published state of each accepted catalog. */
   accepted: Map<string, RememberedCatalog>;
   retired: string[];
   refused: { catalogId: string; why: string }[];

@@ -11,14 +11,13 @@ import { lockOf, readMemory, readOthersCatalogs, type SourceMemory, writeMemory 
 import { startMetrics } from './metrics.ts';
 import { publishPlan, type SyncTarget } from './publish.ts';
 import { type MarkedReading, openSource, type SyncSource } from './source.ts';
-import { type Round, watch } from './watch.ts';
+import { watch } from './watch.ts';
 
 // `signpost sync`: read the source → make catalogs → compare with the last sync → plan → publish the differences → remember them.
 
 export interface SyncOptions
   extends SyncTarget,
     Pick<ImportOptions, 'per' | 'keepDoubtful' | 'strict' | 'report' | 'dryRun'> {
-  /** Name of the source; default: its kind and address. */
   name?: string;
   yes?: boolean;
   /** Days. */
@@ -26,9 +25,7 @@ export interface SyncOptions
   /** Percent. */
   maxMissing: number;
   watch?: boolean;
-  /** Address of the metrics of a watch. */
   metrics?: ListenAddress;
-  json?: boolean;
 }
 
 export async function sync(given: SyncSource, options: SyncOptions, context: CommandContext): Promise<void> {
@@ -81,12 +78,6 @@ interface Turn {
   isFirst: boolean;
 }
 
-interface Outcome extends Round {
-  /** No station remains to be retired later. */
-  isComplete: boolean;
-}
-
-/** The catalogs made from a source. */
 interface Made extends Pick<MarkedReading, 'count' | 'unit' | 'mark'> {
   collected: Collected;
   per: PerUnit;
@@ -105,12 +96,7 @@ async function make(
   return { count, unit, mark, per, collected: await collect(reading, { ...options, per, known }, context) };
 }
 
-/** One comparison and its publishes. */
-async function runOnce(
-  { name, read, isFirst }: Turn,
-  options: SyncOptions,
-  context: CommandContext,
-): Promise<Outcome> {
+async function runOnce({ name, read, isFirst }: Turn, options: SyncOptions, context: CommandContext) {
   const config = context.config();
   const made = await read();
   if (!made) {
@@ -152,6 +138,7 @@ async function runOnce(
   printPlan(plan, due, options, context);
   return {
     status: renderCounts(plan, due.size),
+    /** No station remains to be retired later. */
     isComplete: plan.gone.length === due.size,
     counts: {
       added: plan.added.length,
@@ -203,7 +190,7 @@ async function findDue(
   };
   const due = gone.filter(isDue);
   if (gone.length === due.length || yes || isWatching || dryRun) return known(due);
-  const question = `The source no longer has ${counted(gone.length, 'catalog')}: ${joinSome(gone)}. Retire them now? A retired id never comes back. [y/N] `;
+  const question = `The source no longer has ${counted(gone.length, 'catalog')}: ${joinSome(gone)}. Retire them now? A retired id never comes back.`;
   return known((await context.confirm(question)) ? gone : due);
 }
 
@@ -216,7 +203,7 @@ async function askFor(
   context: CommandContext,
 ): Promise<void> {
   if (yes || isWatching) return;
-  const answer = await context.confirm(`${renderCounts(plan, due.size)} Publish this? [y/N] `);
+  const answer = await context.confirm(`${renderCounts(plan, due.size)} Publish this?`);
   if (answer) return;
   throw new CommandError(
     answer === undefined
@@ -255,7 +242,7 @@ function nextMemory(
 function printPlan(
   plan: SyncPlan,
   due: ReadonlyMap<string, unknown>,
-  { json, dryRun, watch: isWatching }: SyncOptions,
+  { dryRun, watch: isWatching }: SyncOptions,
   context: CommandContext,
 ): void {
   if (isWatching) return;
@@ -265,7 +252,7 @@ function printPlan(
     retired: [...due.keys()],
     waiting: plan.gone.filter((id) => !due.has(id)),
   };
-  if (json) {
+  if (context.json) {
     context.print(JSON.stringify({ ...ids, unchanged: plan.unchanged, isDryRun: dryRun === true }, null, 2));
     return;
   }

@@ -10,7 +10,6 @@ import { createOcpiReader, OcpiFailure } from './ocpi-endpoint.ts';
 // The sources of a sync, read in every round: a file, a document at an address, or an OCPI endpoint.
 
 export interface SyncSource extends ListSource {
-  /** File with the token of an OCPI endpoint. */
   tokenFile?: string;
 }
 
@@ -28,9 +27,7 @@ export interface MarkedReading extends Reading {
 /** A source with this mark has not changed since all of it was published. */
 interface PublishedMark {
   mark?: string;
-  /** The options that affect the result of a source. */
   salt: string;
-  /** Ids of its stations at that time. */
   stations: readonly string[];
 }
 
@@ -64,7 +61,6 @@ function isAddress(file: string): boolean {
 /** Returns the bytes and a mark to recognise changes; no bytes if unchanged. */
 type Open = (file: string, before: string | undefined) => Promise<{ bytes?: Buffer; mark?: string }>;
 
-/** Reads all files of a source if one of them has changed. */
 function readChanged(
   source: ListSource,
   open: Open,

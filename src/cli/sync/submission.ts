@@ -3,8 +3,6 @@ import type { Catalog } from '../../protocol/catalog.ts';
 import type { PublishMessage, PublishResult } from '../../protocol/publish-messages.ts';
 import type { TriggerResult } from '../../protocol/trigger-messages.ts';
 
-// The submission of an import or sync, for every target.
-
 export interface CatalogSubmission {
   catalog: Catalog;
   updateMode: 'FULL' | 'MERGE';

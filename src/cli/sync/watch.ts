@@ -6,7 +6,6 @@ import type { RoundCounts, SyncMetrics } from './metrics.ts';
 // `signpost sync --watch`: a round every SYNC_SECONDS. A failed round is reported and retried with increasing delays.
 
 export interface Round {
-  /** A line for the user. */
   status: string;
   /** Absent: the source has not changed. */
   counts?: RoundCounts;

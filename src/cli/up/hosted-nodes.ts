@@ -100,7 +100,6 @@ export async function serveSecondPublisher(config: Config, statusMs = usualStatu
   };
 }
 
-/** Occupies and frees chargers of the second node. */
 function moveStatuses(config: Config, statusMs: number): { close(): Promise<void> } {
   const second = secondPublisher(config);
   let turn = 0;

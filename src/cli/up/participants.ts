@@ -30,7 +30,6 @@ interface Participant {
 /** Few enough for the console to warn of the expiry. */
 const grocerKeyDays = 20;
 
-/** Registers the roles of this process in our registry, and the identities whose keys the commands use: consumer, provider and facilitator. */
 export async function registerOwn(database: Database, config: Config): Promise<void> {
   const { catalog, discovery, publisher, consumer } = config.identities;
   await register(database, config, [

@@ -20,13 +20,7 @@ import { isAccepted, readRefusal } from '../send/report.ts';
 
 // The participants of the demo network send signed requests once the roles run: one subscribes, three publish, and a consumer searches.
 
-export interface Playing {
-  /** Resolves when everything was published or failed. */
-  done: Promise<void>;
-  close(): Promise<void>;
-}
-
-export function playDemo(config: Config, database: Database, logger: Logger): Playing {
+export function playDemo(config: Config, database: Database, logger: Logger) {
   const stop = new AbortController();
   const done = play(config, database, stop.signal).catch((error: unknown) => {
     if (!stop.signal.aborted) logger.warn({ err: error }, 'a part of the demo could not be published');

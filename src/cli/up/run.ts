@@ -16,12 +16,11 @@ import { type CommandContext, CommandError } from '../command.ts';
 import { runProcess } from '../run-process.ts';
 import { publishHostedCatalogs, serveSecondPublisher } from './hosted-nodes.ts';
 import { registerOthers, registerOwn } from './participants.ts';
-import { type Playing, playDemo, startConsumer } from './play.ts';
+import { playDemo, startConsumer } from './play.ts';
 
 export interface UpOptions {
   empty?: boolean;
   workers?: string;
-  json?: boolean;
 }
 
 export async function runUp(options: UpOptions, context: CommandContext): Promise<void> {
@@ -29,14 +28,13 @@ export async function runUp(options: UpOptions, context: CommandContext): Promis
   const release = await claimDataDir(config.DATA_DIR, context);
   try {
     await runProcess(context, config, {
-      json: options.json,
       async prepare(database) {
         if (config.demo) await publishHostedCatalogs(config);
         await registerOwn(database, config);
         if (config.demo) await registerOthers(database, config);
       },
       alongside: (running, logger) => runDemo(config, running, logger),
-      settle: (running, signal, playing) => untilAtRest(config, running, signal, playing),
+      settle: (running, signal, playing) => untilAtRest(config, running, signal, playing?.done),
       started: () => context.print(renderBanner(config)),
     });
   } finally {
@@ -71,7 +69,7 @@ async function runDemo(
   config: Config,
   { database, roles }: Pick<Process, 'database' | 'roles'>,
   logger: Logger,
-): Promise<Playing | undefined> {
+) {
   const runs = (name: string) => roles.some(({ role }) => role === name);
   if (!config.demo || !database) return undefined;
   const files = runs('publisher') ? await serveSecondPublisher(config) : undefined;
@@ -94,14 +92,11 @@ async function untilAtRest(
   config: Config,
   { database, roles }: Pick<Process, 'database' | 'roles'>,
   signal: AbortSignal,
-  playing: Playing | undefined,
+  done: Promise<void> | undefined,
 ): Promise<void> {
   if (!database) return;
   const patience = AbortSignal.any([signal, AbortSignal.timeout(restWithinMs)]);
-  await Promise.race([
-    playing?.done,
-    delay(restWithinMs, undefined, { signal: patience }).catch(() => undefined),
-  ]);
+  await Promise.race([done, delay(restWithinMs, undefined, { signal: patience }).catch(() => undefined)]);
   if (!roles.some(({ role }) => role === 'discovery')) return;
   const subscriber = identityOf(config.identities.discovery.id, config.REGISTRY_NAME);
   const isPushed = async () =>

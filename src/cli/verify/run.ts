@@ -17,12 +17,11 @@ export interface VerifyOptions {
   key?: string[];
   node?: string;
   quiet?: boolean;
-  json?: boolean;
 }
 
 export async function verify(
   place: string | undefined,
-  { key, node, quiet, json }: VerifyOptions,
+  { key, node, quiet }: VerifyOptions,
   context: CommandContext,
 ): Promise<void> {
   const config = context.config();
@@ -40,7 +39,7 @@ export async function verify(
       onFinding(finding) {
         if (finding.kind === 'holds') holding[finding.document] = (holding[finding.document] ?? 0) + 1;
         else (finding.kind === 'fault' ? faults : warnings).push(finding);
-        if (!json && !(quiet && finding.kind === 'holds')) context.print(renderFinding(finding));
+        if (!context.json && !(quiet && finding.kind === 'holds')) context.print(renderFinding(finding));
       },
     });
   } finally {
@@ -48,22 +47,19 @@ export async function verify(
   }
   const isHolding = faults.length === 0;
   if (!isHolding) context.setExitCode(1);
-  printResult(context, json, { isHolding, ...report }, renderVerdict(report));
+  printResult(context, { isHolding, ...report }, renderVerdict(report));
 }
 
 const progressMs = 5_000;
 
 interface PlaceCheck {
   config: Config;
-  /** From --key; default: from the registry. */
   keys?: readonly string[];
-  /** Expected owner; default: the owner named in the files. */
   node?: string;
   onIndex?(catalogs: number): void;
   onFinding(finding: Finding): void;
 }
 
-/** Verifies a directory of published files, a node or an index; returns the identity of the node. */
 export async function verifyPlace(place: string, check: PlaceCheck): Promise<string> {
   const { config, keys } = check;
   const client = createConfiguredClient(config);

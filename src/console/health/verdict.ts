@@ -1,8 +1,6 @@
 import type { Trouble } from '../../rules/troubles.ts';
 import { type SeriesRow, seriesNames } from '../answers/health.ts';
 
-// Decides whether the system is healthy, with reasons. Pure.
-
 /** Service-level goals, in milliseconds; the alerts of deploy/prometheus/rules.yml start here. */
 export const goals = { discoverP99Ms: 2_500, eventLoopP99Ms: 500 } as const;
 

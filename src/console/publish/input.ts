@@ -6,14 +6,8 @@ import type { Fault } from '../answers/publish.ts';
 
 // Reads pasted text (a publish request, a catalog, or an array of catalogs) and finds the place of a fault in it.
 
-interface PastedText {
-  /** `message` of a publish. */
-  message: Json | undefined;
-  /** Converts a path in the message to a place in the text. */
-  locate(path: string | undefined): Segments;
-}
+type PastedText = ReturnType<typeof wrapped>;
 
-/** Throws a ProtocolError if it is not JSON. */
 export function readPasted(text: string): PastedText {
   const value = parseJson(Buffer.from(text));
   if (Array.isArray(value)) return wrapped({ catalogs: value }, ['message', 'catalogs']);
@@ -22,11 +16,10 @@ export function readPasted(text: string): PastedText {
   return wrapped({ catalogs: [value] }, ['message', 'catalogs', 0]);
 }
 
-/** `around` is the path of the text in a request. */
-function wrapped(message: Json | undefined, around: Segments): PastedText {
+function wrapped(message: Json | undefined, around: Segments) {
   return {
     message,
-    locate(path) {
+    locate(path: string | undefined): Segments {
       const segments = path === undefined ? [] : segmentsOf(path);
       return around.every((segment, at) => segments[at] === segment) ? segments.slice(around.length) : [];
     },

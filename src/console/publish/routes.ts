@@ -13,7 +13,6 @@ import { nameFiles, readProgress } from './progress.ts';
 import { publishThroughService } from './through-service.ts';
 import { publishFiles } from './trigger.ts';
 
-/** Publish page: check a text, publish it through the service or as signed files, and follow its progress. */
 export function addPublishRoutes(server: FastifyInstance, context: ConsoleContext): void {
   const inTurn = createSemaphore(checkTurns);
 

@@ -42,7 +42,6 @@ function triggerOf({ config, outside: { client } }: ConsoleContext): Trigger {
   return { client, url: config.triggerUrl, token: findTriggerToken(config) };
 }
 
-/** The refusal of a publish by a service of this network, for its author. */
 export function refusedBy(
   who: 'catalog service' | 'publisher',
   { status, nack: { code = '', message = '', path } }: { status: number; nack: Nack },

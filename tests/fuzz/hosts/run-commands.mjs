@@ -19,6 +19,7 @@ async function run(args, env) {
   const context = {
     config: (overrides = {}) => readConfig({ ...env, ...overrides }),
     isSet: (name) => (env[name] ?? '') !== '',
+    json: false,
     givenSettings: () => ({ environment: Object.keys(env), file: [] }),
     print: (text) => {
       outcome.out += `${text}\n`;

@@ -24,6 +24,7 @@ export async function runCommand(
 ): Promise<CommandRun> {
   const run: CommandRun = { exitCode: 0, out: '', notes: '' };
   const context: CommandContext = {
+    json: false,
     config: (overrides = {}) => readConfig({ ...env, ...overrides }),
     isSet: (name) => (env[name] ?? '') !== '',
     givenSettings: () => ({ environment: Object.keys(env), file: [] }),
@@ -47,7 +48,7 @@ export async function runCommand(
     .exitOverride()
     .configureOutput({ writeOut: context.print, writeErr: context.note });
   register(program, context);
-  offerJson(program);
+  offerJson(program, context);
   try {
     await program.parseAsync(args, { from: 'user' });
   } catch (error) {
@@ -62,6 +63,7 @@ export async function runCommand(
 /** For commands that print nothing and read no settings. */
 export function silentContext(): CommandContext {
   return {
+    json: false,
     config: () => readConfig({}),
     isSet: () => false,
     givenSettings: () => ({ environment: [], file: [] }),

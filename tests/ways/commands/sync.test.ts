@@ -156,7 +156,7 @@ describe('signpost sync', () => {
     server.locations = server.locations.slice(2);
     const { exitCode, notes } = await sync();
     expect(exitCode).toBe(1);
-    expect(notes).toContain('The source lacks 2 stations of 3, more than 20 %: it looks half-read');
+    expect(notes).toContain('The source lacks 2 stations of 3, more than 20 %: it looks incomplete');
     expect(await files()).toEqual(before);
     expect((await sync(['--yes', '--max-missing', '70'])).exitCode).toBe(0);
   });
@@ -186,7 +186,7 @@ describe('signpost sync', () => {
     const other = join(directory, 'other.json');
     writeFileSync(other, JSON.stringify([ocpiLocation('A', { name: 'Mine' }), ocpiLocation('Z')]));
     const { notes, out } = await runCommand(registerSyncCommand, ['sync', 'ocpi', other, '--yes'], settings);
-    expect(notes).toContain(`left alone: DE*ABC*A (ocpi ${server.url})`);
+    expect(notes).toContain(`left unchanged: DE*ABC*A (ocpi ${server.url})`);
     expect(out).toContain('1 catalog: 1 added');
     expect((await find('A'))?.content?.members.descriptor.name).toBe('Station A');
   });

@@ -1,6 +1,5 @@
 import { signIn } from './session.ts';
 
-/** The reason why the operator's API refused a call or did not answer. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
   readonly code: string;

@@ -8,7 +8,6 @@ export const session = signal<Session | undefined>(undefined);
 export const sessionFailed = signal(false);
 export const isOperator = computed(() => session.value?.operator !== undefined);
 
-/** The callback of the open token dialog; undefined while it is closed. */
 export const tokenWanted = signal<((signedIn: boolean) => void) | undefined>(undefined);
 let asking: Promise<boolean> | undefined;
 

@@ -1,4 +1,3 @@
-/** For a form that the page handles. */
 export function onSubmit(work: () => unknown): (event: Event) => void {
   return (event) => {
     event.preventDefault();

@@ -52,7 +52,6 @@ export function Table<Row>({ caption, columns, rows, keyOf, isChosen }: TablePro
 
 interface PagedProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   list: Paged<Row>;
-  /** Text for an empty list, with the next step. */
   empty: string;
   hint?: ComponentChildren;
 }

@@ -51,7 +51,6 @@ function Step({ step: { step, ms, ...details }, whole }: { step: ExplainStep; wh
   );
 }
 
-/** Lists are vertical, members of an object are horizontal. */
 function Detail({ value }: { value: unknown }) {
   if (typeof value === 'number') return <>{spellCount(value)}</>;
   if (typeof value !== 'object' || value === null) return <>{String(value)}</>;

@@ -22,7 +22,6 @@ interface MapParts {
   shapes: L.GeoJSON;
 }
 
-/** A search, and the current drawing of its area. */
 export interface DrawProps {
   query: FindQuery;
   drawing?: Drawing;

@@ -19,7 +19,6 @@ export interface Found {
   meters?: number;
 }
 
-/** Results, of which one may be chosen. */
 export interface ChooseProps {
   found: readonly Found[];
   chosen?: string;

@@ -6,9 +6,7 @@ import 'uplot/dist/uPlot.min.css';
 
 export interface ChartOptions {
   title: string;
-  /** The labels of the lines, by the columns of the series. */
   lines: Readonly<Record<string, string>>;
-  /** Ticks at powers of two, for sizes. */
   isBinary?: boolean;
   /** A logarithmic scale, because goals are far above usual values. */
   isTime?: boolean;
@@ -111,7 +109,6 @@ function columnsOf(series: Series, lines: ChartOptions['lines']): AlignedData {
   return [rows.map(([minute]) => minute), ...columns, ...goalColumns];
 }
 
-/** The goals, each with the position of its line. */
 function goalsOf({ goals }: Series, lines: ChartOptions['lines']): { goal: number; place: number }[] {
   return Object.keys(lines).flatMap((name, place) => {
     const goal = goals[name];

@@ -34,7 +34,6 @@ export function NodesTab() {
   );
 }
 
-/** The API's names. */
 const states = [
   'failing',
   'with failing catalogs',

@@ -22,7 +22,6 @@ const titles: Record<string, string> = {
   indexed: 'Indexed',
 };
 
-/** The steps of a publish, from sending it to the index. */
 export function Progress({ sent }: { sent: PublishAnswer }) {
   const { messageId } = sent;
   const progress = useGet<ProgressAnswer>(`/api/publish/${encodeURIComponent(messageId)}`, {}, [

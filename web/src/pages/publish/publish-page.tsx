@@ -11,7 +11,6 @@ import './publish.css';
 
 const emptyCheck = { parsed: false, faults: [], warnings: [], catalogs: [] };
 
-/** Paste or drop a catalog, see its faults while typing, publish it, and watch it arrive in the index. */
 export default function PublishPage() {
   const [text, setText] = useState('');
   const [way, setWay] = useState<Way>();
