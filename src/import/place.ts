@@ -8,7 +8,7 @@ export function findPoint(latitude: number | undefined, longitude: number | unde
   return { type: 'Point', coordinates: [longitude, latitude] };
 }
 
-/** The reason why the two are no point; they may only be swapped. */
+/** Explains why the two coordinates are not a valid point; they may be swapped. */
 export function whyNoPoint(latitude: number | undefined, longitude: number | undefined): string {
   return findPoint(longitude, latitude)
     ? 'has no position on earth, but has one with latitude and longitude swapped: it will not be found by place'
