@@ -1,6 +1,7 @@
 import { isJsonObject } from '../protocol/json.ts';
 import { type Static, Type } from '../protocol/type.ts';
-import { findAvailability, findDistance, findLowestPrices, type Price } from '../rules/hit.ts';
+import { findAvailability, findDistance } from '../rules/hit.ts';
+import { findLowestPrices, type Price } from '../rules/prices.ts';
 import type { Found, Proof } from './client.ts';
 import type { Question } from './question.ts';
 

@@ -2,7 +2,7 @@ import { describeFields } from '../console/describe-fields.ts';
 import { addTo } from '../group.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { type Static, Type } from '../protocol/type.ts';
-import { findPrices } from '../rules/hit.ts';
+import { findPrices } from '../rules/prices.ts';
 import { dataNotice, fitAnswer } from './answer.ts';
 import { quote } from './clean.ts';
 import type { Found } from './client.ts';

@@ -1,5 +1,6 @@
 import { createSemaphore } from '../console/semaphore.ts';
-import { findAvailability, findLowestPrices, findPrices, leastOf, type Price } from '../rules/hit.ts';
+import { findAvailability } from '../rules/hit.ts';
+import { findLowestPrices, findPrices, leastOf, type Price } from '../rules/prices.ts';
 import type { Found, Intent } from './client.ts';
 import { distanceOf } from './describe-hit.ts';
 import type { Question } from './question.ts';

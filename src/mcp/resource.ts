@@ -1,5 +1,6 @@
 import { type Static, Type } from '../protocol/type.ts';
-import { findAvailability, findPrices } from '../rules/hit.ts';
+import { findAvailability } from '../rules/hit.ts';
+import { findPrices } from '../rules/prices.ts';
 import { dataNotice, fitAnswer } from './answer.ts';
 import { decodeId } from './clean.ts';
 import type { Found } from './client.ts';

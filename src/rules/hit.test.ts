@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Offer } from '../protocol/catalog.ts';
-import { findAvailability, findDistance, findLowestPrices, findPrices, type Hit } from './hit.ts';
+import { findAvailability, findDistance, type Hit } from './hit.ts';
+import { findLowestPrices, findPrices } from './prices.ts';
 
 const price = (value: unknown, currency?: unknown) => ({
   id: 'c',

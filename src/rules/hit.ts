@@ -3,7 +3,7 @@ import { isJsonObject, type Json } from '../protocol/json.ts';
 import { angleBetween, earthRadiusMeters, toVector } from './geometry/sphere.ts';
 import { isValidAt } from './time-period.ts';
 
-// Reads a hit of an on_discover: its prices, its distance, and whether it is available at a given time.
+// Reads a hit of an on_discover: its distance, and whether it is available at a given time. prices.ts reads its prices.
 
 export interface Hit {
   resource: Resource;
@@ -25,60 +25,6 @@ export const locationTargets = [
 /** Catalog spec, Offer: without resourceIds an offer applies to all resources of the provider. */
 export function coversResource({ resourceIds }: Offer, { id }: Resource): boolean {
   return resourceIds === undefined || resourceIds.includes(id);
-}
-
-export interface Price {
-  /** Where it varies, the highest. */
-  value: number;
-  /** The lowest, where it varies. */
-  minValue?: number;
-  /** Empty where the consideration names none. */
-  currency: string;
-  /** Unit of the price: `kWh`, `min`, `session`, `min parking`; empty if the consideration has none. */
-  unit: string;
-  offerId: string;
-}
-
-/** A price of reserving, and the least or most that a session costs, is no price of the resource. */
-const asides = /^(RESERVATION|MINIMUM|MAXIMUM)/;
-
-/** The prices in a list of offers. `value` and `currency` are usual, `unit` and `minValue` are those of charging (docs/charging.md). */
-export function findPrices(offers: readonly Offer[]): Price[] {
-  return offers.flatMap(({ id: offerId, considerations = [] }) =>
-    considerations.flatMap(({ considerationAttributes }) => {
-      const { value, minValue, currency, unit, type }: Record<string, unknown> =
-        considerationAttributes ?? {};
-      const amount = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-      if (typeof amount !== 'number' || !Number.isFinite(amount)) return [];
-      if (typeof type === 'string' && asides.test(type)) return [];
-      const units = [typeof unit === 'string' ? unit : '', type === 'PARKING_TIME' ? 'parking' : ''];
-      return [
-        {
-          value: amount,
-          ...(typeof minValue === 'number' && minValue < amount && { minValue }),
-          currency: typeof currency === 'string' ? currency : '',
-          unit: units.join(' ').trim(),
-          offerId,
-        },
-      ];
-    }),
-  );
-}
-
-/** The lowest price of each currency and unit; what energy costs first, the others in the order in which they appear. */
-export function findLowestPrices(offers: readonly Offer[]): Price[] {
-  const lowest = new Map<string, Price>();
-  for (const price of findPrices(offers)) {
-    const of = JSON.stringify([price.currency, price.unit]);
-    const known = lowest.get(of);
-    if (!known || leastOf(price) < leastOf(known)) lowest.set(of, price);
-  }
-  const isOfEnergy = ({ unit }: Price) => Number(unit === 'kWh');
-  return [...lowest.values()].sort((a, b) => isOfEnergy(b) - isOfEnergy(a));
-}
-
-export function leastOf({ value, minValue = value }: Price): number {
-  return minValue;
 }
 
 /** `unknown`: the answer has no offer for it, so nothing says whether it can be had. */

@@ -220,7 +220,7 @@ const sourcesOfClient = [
   /^src\/protocol\//,
   /^src\/rules\/self-hosted\//,
   /^src\/discovery\/(?:crawl\/(?:places|reasons)|inspect\/(?:findings|tree-directory|tree-reader|verify-node|verify-tree))\.ts$/,
-  /^src\/rules\/(?:hit|ranked|same-value)\.ts$/,
+  /^src\/rules\/(?:hit|prices|ranked|same-value)\.ts$/,
   /^src\/delivery\/(?:await-callback|retry-policy|bodiless-signature)\.ts$/,
   /^src\/http\/public-addresses\.ts$/,
 ];
@@ -281,18 +281,20 @@ describe('the architecture of the page', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('takes of the server the types of its answers, and how an answer is listed, which imports types alone', () => {
+  it('takes of the server the types of its answers, and how an answer and its prices are read, which import only types', () => {
     const ofServer = /^\s*(import|export)\b[^;]*?'[^']*\/src\/[^']*'/gm;
+    const bundled = ['prices', 'ranked'];
     const isBundled = (line: string) =>
-      line === "import { listRanked } from '../../../../src/rules/ranked.ts'";
+      bundled.some((name) => line.endsWith(` from '../../../../src/rules/${name}.ts'`));
     const typesOfAnswers = /^\s*import type \{[^}]*\} from '(?:\.\.\/)+src\/console\/answers\/[\w-]+\.ts'$/;
     const found = sources.flatMap((file) =>
       [...readFileSync(join(pageSource, file), 'utf8').matchAll(ofServer)].map(([line]) => line.trim()),
     );
     expect(found.length).toBeGreaterThan(0);
     expect(found.filter((line) => !typesOfAnswers.test(line) && !isBundled(line))).toEqual([]);
-    expect(found.filter(isBundled)).toHaveLength(1);
-    expect(readFileSync(join(root, 'rules', 'ranked.ts'), 'utf8')).not.toMatch(/^import (?!type )/m);
+    expect(found.filter(isBundled)).toHaveLength(bundled.length);
+    for (const name of bundled)
+      expect(readFileSync(join(root, 'rules', `${name}.ts`), 'utf8')).not.toMatch(/^import (?!type )/m);
   });
 
   it('shows texts of others as text: nothing in it makes markup of a string, but for the labels of the map', () => {

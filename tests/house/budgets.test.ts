@@ -16,7 +16,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/discovery': { lines: 6950, names: 235 },
   'src/http': { lines: 4550, names: 180 },
   'src/import': { lines: 3370, names: 108 },
-  'src/mcp': { lines: 1140, names: 43 },
+  'src/mcp': { lines: 1150, names: 43 },
   'src/protocol': { lines: 5150, names: 375 },
   'src/publisher': { lines: 3690, names: 160 },
   'src/registry': { lines: 1320, names: 44 },

@@ -19,12 +19,10 @@ export {
   type Availability,
   findAvailability,
   findDistance,
-  findLowestPrices,
-  findPrices,
   type Hit,
   type Place,
-  type Price,
 } from '../../../src/rules/hit.ts';
+export { findLowestPrices, findPrices, type Price } from '../../../src/rules/prices.ts';
 export { expressHandler, fastifyPlugin, fetchHandler, type Receiver } from './adapters.ts';
 export type { CallOptions } from './core.ts';
 export type { DiscoverOptions, Found } from './discover.ts';

@@ -1,14 +1,8 @@
 import type { Offer } from '../../protocol/catalog.ts';
 import type { OnDiscoverMessage } from '../../protocol/discover-messages.ts';
 import { exactTotal } from '../../rules/discover/page-answer.ts';
-import {
-  coversResource,
-  findDistance,
-  findLowestPrices,
-  findPrices,
-  leastOf,
-  type Place,
-} from '../../rules/hit.ts';
+import { coversResource, findDistance, type Place } from '../../rules/hit.ts';
+import { findLowestPrices, findPrices, leastOf } from '../../rules/prices.ts';
 import { listRanked } from '../../rules/ranked.ts';
 import { counted, renderTable } from '../command.ts';
 

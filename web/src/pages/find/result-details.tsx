@@ -19,7 +19,7 @@ export function ResultDetails({ found }: { found: Found }) {
                 </span>
                 <span class="price">
                   {prices
-                    .filter((price) => price.offer === offer)
+                    .filter((price) => price.offerId === offer.id)
                     .map(spellPrice)
                     .join(', ')}
                 </span>

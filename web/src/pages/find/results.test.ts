@@ -52,15 +52,16 @@ describe('what was found', () => {
     expect(a?.prices[0] && spellPrice(a.prices[0])).toBe('₹12.50');
   });
 
-  it('has a price with its unit, and that of a kWh before others', () => {
+  it('has a price with its unit, and that of a kWh before others, but no minimum', () => {
     const considerations = [
       { id: 'flat', considerationAttributes: { value: 0.2, currency: 'EUR', unit: 'session' } },
-      { id: 'energy', considerationAttributes: { value: 0.5, currency: 'EUR', unit: 'kWh' } },
+      { id: 'energy', considerationAttributes: { value: 0.5, minValue: 0.3, currency: 'EUR', unit: 'kWh' } },
+      { id: 'least', considerationAttributes: { value: 0.1, currency: 'EUR', type: 'MINIMUM' } },
     ];
     const [catalog] = answer.catalogs;
     const priced = { catalogs: [{ ...catalog, offers: [{ id: 'tariff', considerations }] }] };
     const [found] = listFound(priced as unknown as FindAnswer, nothing);
-    expect(found?.prices.map(spellPrice)).toEqual(['€0.50 per kWh', '€0.20 per session']);
+    expect(found?.prices.map(spellPrice)).toEqual(['€0.30 to €0.50 per kWh', '€0.20 per session']);
   });
 
   it('stands where the resource says, otherwise at its provider', () => {

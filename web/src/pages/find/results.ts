@@ -1,5 +1,6 @@
 import type { Geometry } from 'geojson';
 import type { FindAnswer } from '../../../../src/console/answers/find.ts';
+import { findPrices, leastOf, type Price } from '../../../../src/rules/prices.ts';
 import { listRanked } from '../../../../src/rules/ranked.ts';
 import type { Condition, FindQuery } from '../../search/query.ts';
 
@@ -30,14 +31,6 @@ export interface Place {
   longitude: number;
 }
 
-export interface Price {
-  value: number;
-  currency?: string;
-  /** Such as kWh. */
-  unit?: string;
-  offer: Offer;
-}
-
 export function listFound(answer: FindAnswer, { area, conditions }: FindQuery): Found[] {
   const ofOffers = conditions.filter(({ on }) => on === 'offer');
   return listRanked(answer)
@@ -55,7 +48,7 @@ export type Sorting = (typeof sortings)[number];
 export function sortFound(found: readonly Found[], by: Sorting): Found[] {
   if (by === 'relevance') return [...found];
   const keyOf = ({ meters, prices: [cheapest] }: Found) =>
-    (by === 'distance' ? meters : cheapest?.value) ?? Infinity;
+    (by === 'distance' ? meters : cheapest && leastOf(cheapest)) ?? Infinity;
   return [...found].sort((one, other) => {
     const [a, b] = [keyOf(one), keyOf(other)];
     return a === b ? 0 : a - b;
@@ -63,7 +56,7 @@ export function sortFound(found: readonly Found[], by: Sorting): Found[] {
 }
 
 function toFound(catalog: Catalog, resource: Resource): Found {
-  // An offer without resourceIds applies to all resources of the provider.
+  // Without resourceIds an offer applies to all resources of the provider.
   const offers = (catalog.offers ?? []).filter(
     ({ resourceIds }) => resourceIds?.includes(resource.id) ?? true,
   );
@@ -75,42 +68,31 @@ function toFound(catalog: Catalog, resource: Resource): Found {
     resource,
     catalog,
     offers,
-    prices: offers.flatMap(pricesOf).sort(byUnitAndValue),
+    prices: findPrices(offers).sort(byUnitAndValue),
     places: shapes.flatMap(placeOf),
     shapes: shapes.filter(({ type }) => type !== 'Point'),
   };
 }
 
-function pricesOf(offer: Offer): Price[] {
-  return (offer.considerations ?? []).flatMap(({ considerationAttributes }) => {
-    const { value, currency, unit }: Record<string, unknown> = considerationAttributes ?? {};
-    const amount = typeof value === 'string' && value.trim() !== '' ? Number(value) : value;
-    if (typeof amount !== 'number' || !Number.isFinite(amount)) return [];
-    const said = {
-      ...(typeof currency === 'string' && { currency }),
-      ...(typeof unit === 'string' && { unit }),
-    };
-    return [{ value: amount, ...said, offer }];
-  });
-}
-
-/** The price per kWh describes a charger better than a price per minute or session. */
+/** The price per kWh describes a charger better than those per minute or session. */
 function byUnitAndValue(one: Price, other: Price): number {
-  const rank = ({ unit }: Price) => (unit === undefined || unit === 'kWh' ? 0 : 1);
-  return rank(one) - rank(other) || one.value - other.value;
+  const rank = ({ unit }: Price) => (unit === '' || unit === 'kWh' ? 0 : 1);
+  return rank(one) - rank(other) || leastOf(one) - leastOf(other);
 }
 
-export function spellPrice({ unit, ...amount }: Price): string {
-  return unit === undefined ? spellAmount(amount) : `${spellAmount(amount)} per ${unit}`;
+export function spellPrice({ value, minValue, currency, unit }: Price): string {
+  const range = [minValue, value].filter((each) => each !== undefined);
+  const amount = range.map((each) => spellAmount(each, currency)).join(' to ');
+  return unit === '' ? amount : `${amount} per ${unit}`;
 }
 
-function spellAmount({ value, currency }: Pick<Price, 'value' | 'currency'>): string {
+function spellAmount(value: number, currency: string): string {
   try {
     if (currency) return new Intl.NumberFormat('en', { style: 'currency', currency }).format(value);
   } catch {
-    // Intl knows only currencies of ISO 4217; others are shown unchanged.
+    // Intl knows only currencies of ISO 4217; others are shown as they are written.
   }
-  return `${value} ${currency ?? ''}`.trim();
+  return `${value} ${currency}`.trim();
 }
 
 function hasOffer(offers: readonly Offer[], { path, operator, value }: Condition): boolean {
@@ -123,7 +105,7 @@ function hasOffer(offers: readonly Offer[], { path, operator, value }: Condition
     });
 }
 
-/** The values at a path of members and `[*]`, in the notation of the API. */
+/** The values at a path of members and `[*]`, as the fields of the API have them. */
 export function valuesAt(root: unknown, path: string): unknown[] {
   const segments = path.match(/\[\*\]|\['[^']*'\]|\.[^.[]+/g) ?? [];
   return segments.reduce<unknown[]>(
