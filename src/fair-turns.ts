@@ -49,7 +49,6 @@ export interface TurnsOptions {
   size: number;
   /** Maximum turns of one owner. Default: all, or half while others ask. */
   perOwner?: number;
-  /** Maximum waiting requests of one owner. */
   maxWaiting?: number;
   /** Turns that last longer make way for others. */
   shortMs?: number;
@@ -143,7 +142,6 @@ export function createTurns({
     return read?.() ?? now() - at;
   }
 
-  /** Time used in the last minute by finished turns. */
   function spentBy({ spent }: Account): number {
     let sum = 0;
     for (const [slot, ms] of spent) {

@@ -127,11 +127,9 @@ interface OpenCatalog extends Pick<Turn, 'maxInherited'> {
   part: Submission;
   parts: readonly Submission[];
   publisher: Publisher;
-  /** Bytes inherited by earlier catalogs. */
   inheritedBytes: number;
 }
 
-/** Returns how many bytes it inherits. */
 async function applyCatalog(
   tx: Transaction,
   context: ApplyingContext,

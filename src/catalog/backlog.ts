@@ -12,11 +12,7 @@ const retryAfterSeconds = 2;
 export type Backlog = ReturnType<typeof watchBacklog>;
 
 export function watchBacklog({ config, database, metrics, logger }: CatalogContext) {
-  const gauge = metrics.gauge(
-    'signpost_submissions_open',
-    'Accepted publishes that are not processed yet',
-    [],
-  );
+  const gauge = metrics.gauge('signpost_submissions_open', 'Accepted publishes that are not processed', []);
   let level = Number.POSITIVE_INFINITY;
   /** Until when a publisher was told to wait, on the clock of performance.now(). */
   const waiting = new Map<string, number>();

@@ -27,7 +27,6 @@ export interface AwaitedCallback<Callback> {
   arrived: Promise<Callback>;
   /** Ends the waiting: `arrived` rejects, unless a callback has come. Later callbacks are checked, and answer nothing. */
   fail(error: Error): void;
-  /** Whether a callback came while it was waited for. */
   readonly isAnswered: boolean;
   /** Why the last callback to this request was refused, where one was. */
   refusal?: string;

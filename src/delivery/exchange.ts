@@ -21,7 +21,6 @@ export interface Question {
 export interface AnswerToQuestion {
   status: number;
   body: Buffer;
-  /** subscriberId of who signed the answer, where the signature holds. */
   signer?: string;
   retryAfterMs?: number;
   date?: string;

@@ -48,7 +48,6 @@ export interface LaneWithSlots extends Lane {
 
 export interface Taken<Item> {
   items: { lane: string; item: Item }[];
-  /** Milliseconds until a further item of these lanes becomes due. */
   nextMs?: number | null;
 }
 

@@ -9,7 +9,6 @@ export interface Callback {
   signer: string;
   signerUrl?: string;
   recordId: string;
-  /** Whether the signature names the request that it answers. */
   chained: boolean;
   /** Whether the context carries the digest of the request; one that differs is refused. */
   bound: boolean;

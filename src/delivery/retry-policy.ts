@@ -3,7 +3,6 @@
 export const maxRetryDelayMs = 5 * 60_000;
 /** A receiver's Retry-After is respected up to this. */
 export const maxRetryAfterMs = 60 * 60_000;
-/** No delivery waits longer than this for its next attempt. */
 export const longestRetryWaitMs = Math.max(maxRetryDelayMs, maxRetryAfterMs);
 
 export interface RetryPolicy {
@@ -15,7 +14,6 @@ export interface ReceivedAnswer {
   status: number;
   /** `message.status` of the body, when there is one. */
   acknowledgement?: string;
-  /** `message.error` of the body in words. */
   error?: string;
   /** The code of that error, and where it says that the fault is. */
   code?: string;

@@ -23,7 +23,6 @@ export interface SentCallback {
   outcome: Outcome;
   form: BodyForm;
   remark?: string;
-  /** Where the attempt is repeated: the parts that are left. */
   parts?: Parts;
   exchanges: Exchange[];
 }

@@ -51,7 +51,6 @@ export interface ServiceContext {
   now(): Date;
 }
 
-/** How the process that a service runs in makes it reachable. */
 interface Hosting {
   url: string;
   /** The part of /ready that every service has: registry, own key, troubles. */

@@ -37,7 +37,6 @@ export interface PulledPage {
 
 export interface PageOutcome {
   catalogs: number;
-  /** Resources and offers that were new, different, or removed. */
   written: number;
   removed: number;
   /** Catalogs that could not be compared because a partial push of them arrived meanwhile. */

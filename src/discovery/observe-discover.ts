@@ -5,7 +5,6 @@ import { type Intent, spatialConstraints } from '../protocol/discover-messages.t
 import type { Found } from '../search/port.ts';
 import { recordPhases, traced } from '../telemetry/tracing.ts';
 
-/** The parts of an intent, as `text`, `filter+spatial` … */
 function kindOfIntent(intent: Intent): string {
   const parts = [
     ...(intent.textSearch?.trim() ? ['text'] : []),

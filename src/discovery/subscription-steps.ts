@@ -153,7 +153,6 @@ const Subscribed = Type.Object({
   }),
 });
 
-/** Deactivates replaced subscriptions. */
 export const tidy: FeedStep = async (context, claim, signal) => {
   const { catalog_url: catalogUrl, cancelled_ids: ids, subscription_id: current } = claim.row;
   for (const id of ids) if (id !== current) await unsubscribe(context, catalogUrl, id, signal);

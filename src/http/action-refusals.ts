@@ -31,7 +31,6 @@ function read({ query = {}, ...body }: Record<string, unknown>, action: Action):
 
 type Row = WrongValue | RefusalExample;
 
-/** What every action with a body refuses. */
 function bodyRefusals({ kind, caller = 'bap', remembered }: Action): Row[] {
   const rows: Row[] = [
     invalidJson('{"context":'),
@@ -77,11 +76,7 @@ const noDate: WrongValue = ['format', 'A wrong date', 'message.catalogs.0.validi
 /** publish, and push, which has the same message. */
 const publishRefusals: Row[] = [
   ['missing', 'A catalog has no id', 'message.catalogs.0.id'],
-  [
-    'untyped',
-    'Attributes do not name their schema',
-    'message.catalogs.0.resources.0.resourceAttributes.@context',
-  ],
+  ['untyped', 'Attributes name no schema', 'message.catalogs.0.resources.0.resourceAttributes.@context'],
   ['enum', 'The type is unknown', 'message.publishDirectives.0.catalogType', 'BASIC'],
   noDate,
   [

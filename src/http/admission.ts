@@ -43,7 +43,6 @@ export function createAdmission({
   };
 }
 
-/** Which limit is passed, in words; undefined when none is. */
 export function overload(load: Load, limits: Load): string | undefined {
   if (load.waitingConnections > limits.waitingConnections) return 'too many requests wait for the database';
   if (load.eventLoopDelayMs > limits.eventLoopDelayMs) return 'it is too busy to answer in time';

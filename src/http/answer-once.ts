@@ -1,3 +1,4 @@
+import { LruCache } from '../lru-cache.ts';
 import { truncatedHeaders } from '../protocol/discover-messages.ts';
 import { overloaded, ProtocolError } from '../protocol/errors.ts';
 import { AlreadyRemembered, type RememberedAnswer, type RequestKey } from '../protocol/remembered.ts';
@@ -35,19 +36,16 @@ export async function answerOnce(
   }
 }
 
-/** Whether a request has not come to this process lately. */
 export type Arrivals = (key: RequestKey) => boolean;
 
 const maxArrivals = 10_000;
 
 export function createArrivals(): Arrivals {
-  const known = new Set<string>();
+  const known = new LruCache<string, true>(maxArrivals);
   return ({ identity, url, messageId }) => {
     const name = JSON.stringify([identity, url, messageId]);
-    if (known.has(name)) return false;
-    known.add(name);
-    const [oldest] = known;
-    if (known.size > maxArrivals && oldest !== undefined) known.delete(oldest);
+    if (known.find(name)) return false;
+    known.keep(name, true);
     return true;
   };
 }
@@ -56,7 +54,6 @@ export function createArrivals(): Arrivals {
 export type Recall = (key: RequestKey, occurrence: Occurrence) => Promise<RememberedAnswer | undefined>;
 
 export interface Occurrence {
-  /** Digest of its body. */
   digest: string;
   /** When its signature expires: until then the same bytes may come again. */
   expires: Date;

@@ -11,7 +11,6 @@ type AnsweredRequest = Pick<FastifyRequest, 'method' | 'url' | 'headers' | 'refu
 
 const requestTimeout = 60_000;
 const headersTimeout = 10_000;
-/** How long requests may finish when the server is closed. */
 const finishMs = 3_000;
 
 /** Signed routes on Node's own server, for commands: it starts faster than Fastify. signed-route.ts alone decides what a message must be. */
@@ -67,7 +66,6 @@ function asFastifyRequest(raw: IncomingMessage): FastifyRequest {
   } as object as FastifyRequest;
 }
 
-/** Likewise, of the answer. */
 function asFastifyReply(response: ServerResponse): FastifyReply {
   const reply = {
     raw: response,

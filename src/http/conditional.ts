@@ -2,7 +2,6 @@ import type { IncomingHttpHeaders } from 'node:http';
 
 // Conditional requests and ranges (RFC 9110, sections 13 and 14): a caller that has the content, or a part of it, does not get it again.
 
-/** Headers that distinguish two states of a content. */
 export interface Validators {
   /** Strong, in its quotes. */
   etag: string;
@@ -55,7 +54,6 @@ function wholeSeconds(date: Date): number {
   return Math.floor(date.getTime() / 1_000);
 }
 
-/** Both bounds are included. */
 export interface ByteRange {
   start: number;
   end: number;

@@ -70,7 +70,6 @@ function renderHome({ role, about }: HomePage, links: readonly HomeLink[]): stri
   }`;
 }
 
-/** Light or dark as the reader's system is. */
 const homeStyle = `
 :root { color-scheme: light dark; --ink: #1c2530; --soft: #5d6b7a; --line: #e3e8ee; --paper: #ffffff; --accent: #0b6e5c; }
 @media (prefers-color-scheme: dark) {

@@ -18,7 +18,6 @@ const sliceMs = 5;
 const threadsAtOnce = { size: 2, perOwner: 1 };
 /** Reading is linear, so it ends; but a new thread takes most of a second to start, and much longer on a busy machine. */
 const deadlineMs = 60_000;
-/** A thread is waited for no longer than this. */
 const waitMs = 10_000;
 
 export type LargeBodies = ReturnType<typeof createLargeBodies>;

@@ -56,17 +56,13 @@ const sharedExamples: readonly RefusalExample[] = [
     'Too many requests from provider.example.org/subscribers.beckn.one.',
   ]),
   refusalExample('internal', 'A fault of the service', ['NET_INTERNAL_ERROR', 'internal error']),
-  refusalExample('overloaded', 'Too much at once', [
-    'NET_OVERLOADED',
-    'The service is overloaded. Try again later.',
-  ]),
+  refusalExample('overloaded', 'Too busy', ['NET_OVERLOADED', 'The service is overloaded. Try again later.']),
   refusalExample('downstream', 'The registry cannot be queried', [
     'NET_DOWNSTREAM_UNAVAILABLE',
     'The registry cannot be reached.',
   ]),
 ];
 
-/** The body is larger than the setting allows by default. */
 function tooLargeFor(limit: Action['bodyLimit']): RefusalExample {
   const setting = limit === 'bulk' ? 'BULK_BODY_SIZE_LIMIT' : 'BODY_SIZE_LIMIT';
   const { parse, fallback } = settings[setting];

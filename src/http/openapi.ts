@@ -43,10 +43,7 @@ export function buildOpenApi({
     },
     servers: [{ url: '/' }],
     paths,
-    components: {
-      schemas: components.schemas,
-      ...(actions.length > 0 && signedComponents(components)),
-    },
+    components: { schemas: components.schemas, ...(actions.length > 0 && signedComponents(components)) },
   };
 }
 
@@ -233,7 +230,6 @@ function refusedResponses(operation: PlainOperation, components: Components): Re
   );
 }
 
-/** The examples of an unsigned route. */
 export function plainRefusals({ body, examples, refusals = [] }: PlainOperation): RefusalExample[] {
   const [example] = Object.values(examples?.bodies ?? {});
   return refusalExamples(example?.value ?? {}, (request) => body && validator(body)(request), refusals);

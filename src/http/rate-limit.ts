@@ -14,7 +14,6 @@ export interface RateLimit {
 interface RateLimitOptions {
   /** Tokens that come back per second; 0 lifts the limit. */
   perSecond: number;
-  /** Tokens of a full bucket. */
   burst: number;
   maxKeys?: number;
 }

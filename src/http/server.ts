@@ -56,7 +56,6 @@ declare module 'fastify' {
   }
   interface FastifyContextConfig {
     action?: Action;
-    /** Describes an unsigned route in the OpenAPI document. */
     operation?: PlainOperation;
     /** Answered under any load. */
     always?: boolean;
@@ -103,9 +102,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   server.server.on('checkExpectation', answerExpectation);
 
   if (options.connections) {
-    const refused = metrics.counter('signpost_connections_refused_total', 'Connections beyond the limits', [
-      'role',
-    ]);
+    const refused = metrics.counter('signpost_connections_refused_total', 'Refused connections', ['role']);
     const isProxy = createProxyCheck(options.trustProxy ?? false);
     limitConnections(server.server, options.connections, isProxy, () => refused.inc({ role }));
     if (options.trustProxy) limitProxiedRequests(server, options.connections, isProxy);

@@ -2,7 +2,6 @@ import type { Config } from '../config.ts';
 import type { ConnectionLimits } from './connections.ts';
 import type { SignedService } from './signed-route.ts';
 
-/** Limits of signed requests from the settings, the same for every role. */
 export function signedLimits(config: Config): SignedService['limits'] {
   return {
     clockSkewSeconds: config.CLOCK_SKEW_SECONDS,
@@ -13,7 +12,6 @@ export function signedLimits(config: Config): SignedService['limits'] {
   };
 }
 
-/** Connection limits from the settings, the same for every public port. */
 export function connectionLimits(config: Config): ConnectionLimits {
   return { all: config.MAX_CONNECTIONS, perSource: config.MAX_CONNECTIONS_PER_SOURCE };
 }

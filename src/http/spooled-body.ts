@@ -15,7 +15,6 @@ const defaultMemoryBytes = 1024 * 1024;
 const maxSpooledBytes = 4 * 1024 ** 3;
 let spooledBytes = 0;
 
-/** An answer that is rendered and waits to be sent, once. */
 export class SpooledBody {
   readonly size: number;
   readonly digest: string;

@@ -17,10 +17,7 @@ export function openSystemNames({
 } = {}): SystemNames {
   const hosts = openWatchedFile(hostsPath, parseHosts);
   const resolv = openWatchedFile(resolvPath, parseResolvConf);
-  return {
-    findInHosts: (name) => hosts().get(name),
-    spellOut: (name) => spellOut(name, resolv()),
-  };
+  return { findInHosts: (name) => hosts().get(name), spellOut: (name) => spellOut(name, resolv()) };
 }
 
 const lookAgainMs = 1_000;

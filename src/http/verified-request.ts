@@ -47,7 +47,6 @@ export interface ReceivedRequest {
   receivedAt: Date;
   body: Buffer;
   arrivedAt: number;
-  /** The body, where it was read before. */
   json?: Json;
   /** messageId of a large body, which is read in a thread; a new one for GET and DELETE, which have none. */
   messageId?: string;

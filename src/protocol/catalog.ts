@@ -5,16 +5,8 @@ import { closed, Id, titled } from './shapes.ts';
 import { type Static, type TObjectOptions, Type } from './type.ts';
 
 /** Both together are what a catalog is searched by; their lengths are our limit, the specification names none. */
-const SchemaContext = Type.String({
-  format: 'uri',
-  maxLength: 2048,
-  description: 'URI of the domain schema.',
-});
-const SchemaTypeName = Type.String({
-  minLength: 1,
-  maxLength: 128,
-  description: 'Type within that schema.',
-});
+const SchemaContext = Type.String({ format: 'uri', maxLength: 2048, description: 'URI of the schema.' });
+const SchemaTypeName = Type.String({ minLength: 1, maxLength: 128, description: 'Type within that schema.' });
 
 export const Attributes = Type.Unsafe<TypedAttributes>(
   Type.Object(
@@ -24,7 +16,7 @@ export const Attributes = Type.Unsafe<TypedAttributes>(
     },
     {
       title: 'Attributes',
-      description: 'Domain-specific fields, validated against the schema that @context names.',
+      description: 'Domain-specific fields, validated against the schema of @context.',
     },
   ),
 );
@@ -128,10 +120,7 @@ const Consideration = titled('Consideration', { id: Id, considerationAttributes:
 
 /** The specification shows no structure of add-ons. */
 const AddOn = Type.Unsafe<Record<string, unknown>>(
-  Type.Object(
-    {},
-    { title: 'AddOn', description: 'Any object; its attributes are checked if they are typed.' },
-  ),
+  Type.Object({}, { title: 'AddOn', description: 'Any object; its typed attributes are checked.' }),
 );
 
 export const Offer = titled('Offer', {
@@ -140,7 +129,7 @@ export const Offer = titled('Offer', {
   provider: Type.Optional(OfferProvider),
   resourceIds: Type.Optional(
     Type.Array(Id, {
-      description: 'Resources covered; omitted, the offer applies to all resources of the provider.',
+      description: 'Resources covered; omitted: all resources of the provider.',
     }),
   ),
   addOns: Type.Optional(Type.Array(AddOn)),
@@ -159,9 +148,7 @@ const catalogMembers = {
   provider: Provider,
   resources: Type.Optional(Type.Array(Resource)),
   offers: Type.Optional(Type.Array(Offer)),
-  bppId: Type.Optional(
-    Type.String({ minLength: 1, description: 'Provider Node that publishes the catalog.' }),
-  ),
+  bppId: Type.Optional(Type.String({ minLength: 1, description: 'Provider Node that publishes it.' })),
   bppUri: Type.Optional(Type.String({ format: 'uri', description: 'Protocol API base URL of that node.' })),
   isActive: Type.Optional(Type.Boolean({ default: true })),
   validity: Type.Optional(TimePeriod),

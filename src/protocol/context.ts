@@ -4,11 +4,7 @@ import { protocolVersion } from './endpoints.ts';
 import { DateTime, NetworkId, oneOfTexts, titled } from './shapes.ts';
 import { type Static, type TObject, Type } from './type.ts';
 
-const messageId = Type.String({
-  minLength: 1,
-  maxLength: 128,
-  description: 'Correlation key for callbacks.',
-});
+const messageId = Type.String({ minLength: 1, maxLength: 128, description: 'Correlates callbacks.' });
 const transactionId = Type.String({ minLength: 1, maxLength: 128 });
 const nodeId = Type.String({
   minLength: 1,

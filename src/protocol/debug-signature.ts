@@ -118,7 +118,6 @@ interface Claim {
 interface Signed {
   digest: string;
   change?: string;
-  /** The owner of the key, if it is not the one in the header. */
   signer?: string;
   /** The signature has a fourth line although the header does not list it, or the reverse. */
   hasOtherLines?: boolean;

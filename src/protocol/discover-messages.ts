@@ -106,9 +106,7 @@ export const OnDiscoverMessage = Type.Object(
     catalogs: Type.Array(ReceivedCatalog, { minItems: 1 }),
     pagination: Type.Optional(Pagination),
     ranking: Type.Optional(
-      Type.Array(RankedResource, {
-        description: 'All resources of the page in order: message.catalogs groups them by catalog.',
-      }),
+      Type.Array(RankedResource, { description: 'The resources of the page in order, across catalogs.' }),
     ),
   },
   {

@@ -4,7 +4,6 @@ export class ProtocolError extends Error {
   readonly code: ErrorCode;
   /** The code's own status, except where the spec gives one code two of them (413 for an oversized body). */
   readonly status: number;
-  /** JSONPath to the culprit, where there is one. */
   readonly path?: string;
   /** For 429 and 503: when the caller may try again. */
   readonly retryAfterSeconds?: number;

@@ -37,9 +37,7 @@ export const Geometry = Type.Unsafe<Geometry>(
             'Positions as [longitude, latitude], nested as RFC 7946 says; longitude -180 to 180, latitude -90 to 90.',
         }),
       ),
-      geometries: Type.Optional(
-        Type.Array(Type.Unknown(), { description: 'The members of a GeometryCollection.' }),
-      ),
+      geometries: Type.Optional(Type.Array(Type.Unknown(), { description: 'Of a GeometryCollection.' })),
     },
     {
       title: 'Geometry',

@@ -24,7 +24,6 @@ export function endOfString(bytes: Buffer, quote: number): number {
   }
 }
 
-/** The place of the comma or bracket that follows the value. */
 export function endOfValue(bytes: Buffer, start: number): number {
   let depth = 0;
   let at = start;

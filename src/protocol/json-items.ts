@@ -13,12 +13,10 @@ import {
 
 // A JSON document with a long list, of which one item at a time is in memory: the text and the value of the whole take several times as much as its bytes.
 
-/** An array of values, or what reads one item after the other. */
 export interface JsonItems extends Iterable<Json> {
   readonly length: number;
 }
 
-/** @param texts a JSON value each */
 export function readItems(texts: readonly string[]): JsonItems {
   return {
     length: texts.length,

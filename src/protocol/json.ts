@@ -17,7 +17,6 @@ export function parseJson(bytes: Uint8Array): Json {
   }
 }
 
-/** Throws what is wrong with a text, without making a value of it. */
 export function checkJson(buffer: Buffer): void {
   if (!isUtf8(buffer)) {
     throw new ProtocolError('SCH_INVALID_JSON', `not UTF-8, at byte ${firstBadByte(buffer)}`);

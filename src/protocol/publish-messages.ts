@@ -45,12 +45,8 @@ export const PublishDirective = closedTitled('PublishDirective', {
         'MERGE upserts by id and keeps what the request does not name; FULL replaces the whole catalog.',
     }),
   ),
-  visibleTo: Type.Optional(
-    Type.Array(NetworkId, { minItems: 1, description: 'Omitted: the default global network.' }),
-  ),
-  resourceDirectives: Type.Optional(
-    Type.Array(ResourceDirective, { description: 'Only for REGULAR catalogs.' }),
-  ),
+  visibleTo: Type.Optional(Type.Array(NetworkId, { minItems: 1, description: 'Default: global network.' })),
+  resourceDirectives: Type.Optional(Type.Array(ResourceDirective, { description: 'For REGULAR catalogs.' })),
 });
 export type PublishDirective = Static<typeof PublishDirective>;
 
@@ -89,11 +85,7 @@ export const PublishResult = titled('PublishResult', {
     }),
   ),
   errors: Type.Optional(Type.Array(ErrorReport, { description: 'Present when REJECTED or PARTIAL.' })),
-  warnings: Type.Optional(
-    Type.Array(PublishWarning, {
-      description: 'Not errors, but probably mistakes.',
-    }),
-  ),
+  warnings: Type.Optional(Type.Array(PublishWarning, { description: 'Probable mistakes.' })),
 });
 export type PublishResult = Static<typeof PublishResult>;
 

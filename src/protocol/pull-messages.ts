@@ -19,10 +19,7 @@ import { type Static, Type } from './type.ts';
 export const PullMessage = closedTitled('PullMessage', {
   subscriptionId: SubscriptionId,
   mode: Type.Optional(
-    oneOfTexts(['FULL', 'INCREMENTAL'], {
-      default: 'FULL',
-      description: 'INCREMENTAL is defined but disabled.',
-    }),
+    oneOfTexts(['FULL', 'INCREMENTAL'], { default: 'FULL', description: 'INCREMENTAL is not enabled.' }),
   ),
   fromDate: Type.Optional(Type.Unknown({ description: 'For INCREMENTAL; always ignored.' })),
   toDate: Type.Optional(Type.Unknown({ description: 'For INCREMENTAL; always ignored.' })),

@@ -16,9 +16,7 @@ export const CatalogIndexPointer = titled('CatalogIndexPointer', {
 
 const RegistryRecordDetails = titled('RegistryRecordDetails', {
   subscriber_id: Type.String({ description: 'Identity of the participant, a domain name.' }),
-  url: Type.Optional(
-    Type.String({ description: 'Base address of the participant; callbacks and pushes go there.' }),
-  ),
+  url: Type.Optional(Type.String({ description: 'Base address for callbacks and pushes.' })),
   type: Type.Optional(Type.String({ description: 'Role in the network, for example BPP or BAP.' })),
   domain: Type.Optional(Type.String()),
   countries: Type.Optional(Type.Array(Type.String({ examples: ['IND'] }))),
@@ -94,9 +92,7 @@ export const VersionList = titled('VersionList', {
   registry_name: Type.Optional(Type.String()),
   record_name: Type.Optional(Type.String()),
   total_versions: Type.Integer({ minimum: 1 }),
-  versions: Type.Array(Type.String(), {
-    description: 'The newest first. Each is a version_id of a lookup.',
-  }),
+  versions: Type.Array(Type.String(), { description: 'The newest first. Each is a version_id of a lookup.' }),
   ...{ ttl, created_at: time, updated_at: time },
 });
 export type VersionList = Static<typeof VersionList>;

@@ -43,7 +43,6 @@ export type KeyLookup =
   | { kind: 'unknown-key'; reason?: string }
   | { kind: 'unknown-subscriber' };
 
-/** The key that a lookup found; throws why there is none to use. */
 export function requireKey(lookup: KeyLookup): Extract<KeyLookup, { kind: 'key' }> {
   if (lookup.kind === 'key') return lookup;
   if (lookup.kind === 'unusable')

@@ -198,7 +198,6 @@ export interface SignOptions {
 export interface SignatureHeader {
   subscriberId: string;
   recordId: string;
-  /** Unix timestamps in seconds. */
   created: number;
   expires: number;
   /** The text of the attribute, verbatim: an answer signs it. */

@@ -72,10 +72,7 @@ export type Pagination = Static<typeof Pagination>;
 
 /** On reading, the code is any text: a peer may know codes that we do not. */
 export const ErrorReport = titled('Error', {
-  code: Type.String({
-    description: 'Value of the canonical ErrorCode enumeration.',
-    examples: ['SCH_INVALID_ENUM'],
-  }),
+  code: Type.String({ description: 'A canonical ErrorCode.', examples: ['SCH_INVALID_ENUM'] }),
   message: Type.String({ description: 'For a person.' }),
   details: Type.Optional(
     Type.Object({ path: Type.Optional(Type.String({ description: 'JSONPath to the wrong value.' })) }),

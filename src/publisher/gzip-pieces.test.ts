@@ -1,7 +1,7 @@
 import { gunzipSync, inflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { gzipPieces, packAhead } from './gzip-pieces.ts';
+import { gzipPieces, packAhead } from './seal.ts';
 
 const piece = fc
   .tuple(fc.uint8Array({ maxLength: 60 }), fc.nat({ max: 1000 }))

@@ -23,13 +23,11 @@ export interface NodeDetails {
   url: string;
   /** `domain` of its registry record; default: the host of its address. */
   domain?: string;
-  /** `countries` of its registry record. */
   countries?: readonly string[];
 }
 
 export interface NodeDescription extends NodeDetails, Seal {
   id: string;
-  /** The registry of bare domains. */
   registryName: string;
   indexUrls: readonly string[];
   /** Earlier keys whose signatures are on published content. */

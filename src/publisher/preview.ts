@@ -17,7 +17,6 @@ export interface PublishPreview {
   offers: ListPreview;
   /** Names of catalog-level members that change, appear or disappear. */
   members: string[];
-  /** Facts of the entry that would change. */
   facts: Partial<Pick<EntryFacts, 'isActive' | 'networkIds'>>;
 }
 

@@ -23,7 +23,6 @@ export async function readPublishedTree(directory: string) {
     }
   }
   return {
-    /** Entries of all indexes, by catalog id. */
     entries: entries as ReadonlyMap<string, IndexEntry>,
     /** Undefined if the catalog was never published; without content if it is retired or unreadable. */
     async find(catalogId: string): Promise<PublishedCatalog | undefined> {

@@ -65,7 +65,6 @@ export async function publish({ tree, ...details }: Publisher, request: TriggerR
   return answer;
 }
 
-/** The keys in the manifest besides the current one. */
 async function readFormerKeys({ root, key }: PublisherTree): Promise<Map<string, KeyObject>> {
   const listed = (await findManifest(root))?.manifest.keys ?? [];
   const former = listed.filter(({ kid }) => kid !== key.recordId);

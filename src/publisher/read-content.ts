@@ -59,7 +59,6 @@ export async function listContentFiles(tree: ReadableTree): Promise<Map<string, 
   return byCatalog;
 }
 
-/** The readable baselines among the files of a catalog. */
 export async function readBaselines(tree: ReadableTree, files: readonly ContentFile[]) {
   const baselines = files.filter(({ kind }) => kind === 'baseline');
   const found = await Promise.all(baselines.map((file) => findBaseline(tree, file)));

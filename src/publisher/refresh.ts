@@ -18,7 +18,6 @@ export interface Refreshed {
   formerKeys: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
-/** Writes all files again that announce a next update. */
 export async function refresh({ tree, ...details }: Publisher): Promise<Refreshed> {
   await refreshIndexes(tree);
   const formerKeys = await findFormerKeys(tree);

@@ -4,7 +4,7 @@ import { patienceMs } from '../../tests/support/patience.ts';
 import { until } from '../../tests/support/time.ts';
 import { silentLogger } from '../logger.ts';
 import { createMetrics } from '../metrics.ts';
-import { startRenewal } from './renewal.ts';
+import { startRenewal } from './role.ts';
 
 let renewal: ReturnType<typeof startRenewal> | undefined;
 afterEach(() => renewal?.close());

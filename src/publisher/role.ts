@@ -8,6 +8,8 @@ import { warnIfReachable } from '../http/local-only.ts';
 import type { OperationsServer } from '../http/operations.ts';
 import { createServer } from '../http/server.ts';
 import { connectionLimits } from '../http/signed-limits.ts';
+import type { Logger } from '../logger.ts';
+import type { Metrics } from '../metrics.ts';
 import type { SigningKey } from '../protocol/keys.ts';
 import type { RegistryClient } from '../registry/client.ts';
 import { loadOrCreateSigningKey } from '../registry/key-files.ts';
@@ -15,7 +17,6 @@ import { startOrClose } from '../start-or-close.ts';
 import { createCrawlHints } from './hint-crawlers.ts';
 import { withListingProblems } from './listing.ts';
 import { createCallbackRelay } from './relay.ts';
-import { startRenewal } from './renewal.ts';
 import { addFileRoutes, manifestLink } from './serve.ts';
 import { startPublisherThread } from './thread.ts';
 import { placesIn } from './tree.ts';
@@ -111,4 +112,63 @@ const firstRenewalMs = 5_000;
 
 function currentKey({ DATA_DIR, identities }: Config): SigningKey {
   return loadOrCreateSigningKey(DATA_DIR, identities.publisher);
+}
+
+// Keeps published files from expiring: renews now, and again well before the earliest announced update.
+
+interface RenewalOptions {
+  /** Renews due files, and resolves with the earliest announced update. */
+  refresh(): Promise<Date>;
+  nextUpdateSeconds: number;
+  metrics: Metrics;
+  logger: Logger;
+  now(): Date;
+}
+
+/** Maximum pause, even if nothing is due: the tree may have been replaced by an older one. */
+const maxPauseMs = 10 * 60_000;
+
+export function startRenewal({ refresh, nextUpdateSeconds, metrics, logger, now }: RenewalOptions) {
+  const announcedAt = metrics.gauge(
+    'signpost_publisher_next_update_seconds',
+    'Unix time of the next update that is announced first',
+  );
+  let announced: Date | undefined;
+  let problem = 'nothing was renewed yet';
+  let closed = false;
+  let timer: NodeJS.Timeout | undefined;
+
+  async function renew(): Promise<void> {
+    try {
+      announced = await refresh();
+      announcedAt.set(announced.getTime() / 1000);
+      problem = 'the renewal has not ended';
+    } catch (error) {
+      problem = error instanceof Error ? error.message : String(error);
+      if (!closed) logger.error({ err: error }, 'index and manifest could not be renewed; trying again');
+    }
+    if (closed) return;
+    const pauseMs = Math.min(maxPauseMs, (nextUpdateSeconds * 1_000) / 8);
+    timer = setTimeout(() => {
+      running = renew();
+    }, pauseMs);
+  }
+
+  let running = renew();
+  return {
+    /** Resolves after the first renewal, even if it failed. */
+    first: running,
+    /** The announced next update; throws if it has passed, or if the last attempt failed before the first success. */
+    check() {
+      if (announced === undefined) throw new Error(problem);
+      if (announced <= now())
+        throw new Error(`the update announced for ${announced.toISOString()} is overdue: ${problem}`);
+      return { nextUpdate: announced.toISOString() };
+    },
+    async close() {
+      closed = true;
+      clearTimeout(timer);
+      await running;
+    },
+  };
 }

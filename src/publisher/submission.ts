@@ -7,9 +7,7 @@ import { type Submission, submissionsOf } from '../rules/submission.ts';
 
 /** At the trigger a submitted catalog is the whole catalog, unless its directive says MERGE. */
 export interface TriggerSubmission extends Omit<Submission, 'networkIds'> {
-  /** Absent if the request names no networks. */
   networkIds?: string[];
-  /** Absent if the request names none. */
   masters?: MasterDependency[];
   /** The request has no updateMode. */
   isModeDefault: boolean;

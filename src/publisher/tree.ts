@@ -50,7 +50,6 @@ export function openPublisherTree({ directory, limits, ...options }: PublisherTr
   };
 }
 
-/** The layout of a publisher's directory. */
 export function placesIn(directory: string) {
   const home = resolve(directory);
   return {

@@ -11,7 +11,6 @@ const maxAnswerBytes = 64 * 1024 * 1024;
 export interface Trigger {
   client: GuardedClient;
   url: string;
-  /** Absent if the publisher requires none. */
   token?: string;
 }
 

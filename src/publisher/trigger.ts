@@ -58,7 +58,7 @@ const TriggerQuery = Type.Object({
   ),
   node: Type.Optional(
     Type.String({
-      description: 'Node whose files are meant: refused if this is the publisher of another node.',
+      description: 'Whose files are meant; refused by the publisher of another node.',
     }),
   ),
 });

@@ -31,7 +31,6 @@ export async function accept(
   return { catalogId, status: 'ACCEPTED', version: content.version };
 }
 
-/** For a command without effect. */
 export function acceptAsIs(catalogId: string, version: number | undefined): TriggerResult {
   return { catalogId, status: 'ACCEPTED', ...(version !== undefined && { version }), unchanged: true };
 }

@@ -13,7 +13,6 @@ const maxMasters = 8;
 const maxCatalogs = 20_000;
 const maxNamedIds = 10;
 
-/** Reasons why readers may reject the published files. */
 export function findReadingProblems(
   { catalogId, changes, dependencies }: IndexEntry,
   files: readonly SealedFile[],
@@ -46,7 +45,6 @@ export function findMasterProblems(
   ];
 }
 
-/** Reasons why readers may reject the whole node. */
 export function findNodeProblems(catalogs: number): string[] {
   if (catalogs <= maxCatalogs) return [];
   return [

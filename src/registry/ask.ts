@@ -17,7 +17,6 @@ export class RegistryUnavailable extends ProtocolError {
 /** Returns the result of `read` on the answer, or undefined if the registry has nothing under that path. */
 export type Ask = <T>(path: string, maxBytes: number, read: (answer: Json) => T) => Promise<T | undefined>;
 
-/** How the registry answered last, for `/ready`. */
 export interface RegistryState {
   url: string;
   /** Undefined until it was asked. */
@@ -55,9 +54,7 @@ export interface Asker {
 export function createAsk({ url, client, logger, metrics, now }: AskOptions) {
   const base = url.replace(/\/+$/, '');
   const [known, strangers] = [createTurns(turnsOf.known), createTurns(turnsOf.strangers)];
-  const questions = metrics?.counter('signpost_registry_requests_total', 'Requests to the registry', [
-    'outcome',
-  ]);
+  const questions = metrics?.counter('signpost_registry_requests_total', 'Registry requests', ['outcome']);
   const state: RegistryState = { url: base };
 
   async function askOnce(path: string, maxBytes: number): Promise<{ answer: Json } | undefined> {

@@ -25,19 +25,14 @@ import { askForRecords, type ListLimits, maxLookupBytes } from './query.ts';
 export { RegistryUnavailable } from './ask.ts';
 
 interface RegistryClientOptions extends Omit<AskOptions, 'now'> {
-  /** The registry that a bare domain belongs to (REGISTRY_NAME). */
   registryName: string;
   now?: () => Date;
 }
 
 export interface RegistryClient {
-  /** The key that a signature names, or why there is none to use. */
   findKey: FindKey;
-  /** The record of one key as the registry has it, usable or not. */
   lookup(subscriberId: string, recordId: string): Promise<ParticipantRecord | undefined>;
-  /** All records of one participant, usable or not. */
   listRecords(subscriberId: string): Promise<ParticipantRecord[]>;
-  /** The records of one participant whose keys are usable now. */
   findSubscriber(subscriberId: string): Promise<ParticipantRecord[]>;
   /** The records of the members of a network whose keys are usable now. It only names nodes. */
   queryNetwork(networkId: string): Promise<ParticipantRecord[]>;
@@ -50,11 +45,7 @@ const maxCachedKeys = 20_000;
 const maxCachedSubscribers = 5_000;
 /** A participant has a few keys. It is asked for while a request waits. */
 const participantLimits: ListLimits = { maxPages: 20, maxRecords: 10_000, maxLookups: 50 };
-const networkLimits: ListLimits = {
-  maxPages: 1_000,
-  maxRecords: 200_000,
-  maxLookups: 2_000,
-};
+const networkLimits: ListLimits = { maxPages: 1_000, maxRecords: 200_000, maxLookups: 2_000 };
 const maxRemembered = 1_000;
 /** A key that was found so lately goes before others when it is asked for again. */
 const knownMs = 24 * 3_600_000;

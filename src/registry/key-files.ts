@@ -16,13 +16,11 @@ export interface KeyOwner {
 
 const firstKeyId = 'key-1';
 
-/** The signing key of a subscriber, made and kept on first use. */
 export function loadOrCreateSigningKey(dataDir: string, owner: KeyOwner): SigningKey {
   const named = nameKey(dataDir, owner);
   return signingKey(named, owner.seed ?? readSeed(dataDir, named) ?? createSeed(dataDir, named));
 }
 
-/** The signing key of a subscriber whose seed lies on this machine. */
 export function findSigningKey(dataDir: string, owner: KeyOwner): SigningKey | undefined {
   const named = nameKey(dataDir, owner);
   const seed = owner.seed ?? readSeed(dataDir, named);

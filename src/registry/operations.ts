@@ -12,9 +12,7 @@ import { Type } from '../protocol/type.ts';
 // The questions that the registry role answers (DeDi), for its routes and its OpenAPI document.
 
 const asOn = Type.Optional(
-  Type.String({
-    description: 'The state at this moment: a date-time, or a date for the end of that day (UTC).',
-  }),
+  Type.String({ description: 'The state at this moment: date-time, or date for the end of that day (UTC).' }),
 );
 const versionId = Type.Optional(Type.String({ description: 'This version, of those that /versions lists.' }));
 const page = Type.Optional(Type.Integer({ minimum: 1 }));
@@ -22,13 +20,9 @@ const pageSize = Type.Optional(Type.Integer({ minimum: 1, maximum: 1_000 }));
 const atVersion = Type.Object({ as_on: asOn, version_id: versionId });
 const filter = {
   name: Type.Optional(Type.String({ description: 'Only names that contain this, in any case.' })),
-  from: Type.Optional(
-    Type.String({ description: 'Only what was changed then or later: a date or date-time.' }),
-  ),
+  from: Type.Optional(Type.String({ description: 'Only what changed then or later: a date or date-time.' })),
   to: Type.Optional(Type.String({ description: 'Only what was changed then or before.' })),
-  sort: Type.Optional(
-    Type.String({ description: 'name (unless given), id, date (the latest first) or status.' }),
-  ),
+  sort: Type.Optional(Type.String({ description: 'name (default), id, date (latest first) or status.' })),
 };
 const state = Type.Optional(
   Type.String({ description: 'Only in this state: draft, live (or active), suspended, revoked or expired.' }),

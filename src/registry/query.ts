@@ -31,7 +31,6 @@ export interface ListLimits {
   maxLookups: number;
 }
 
-/** The path of a record by one of its names. */
 type RecordPath = (name: string) => string;
 
 export const maxLookupBytes = 256 * 1024;

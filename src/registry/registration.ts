@@ -29,7 +29,6 @@ export function openSigningKey(dataDir: string, owner: KeyOwner, logger: Logger)
   }
 }
 
-/** How the registry knows a key, as /ready shows it. */
 export interface Registration {
   subscriberId: string;
   recordId: string;

@@ -57,7 +57,6 @@ interface RegistryRoleOptions {
   operations?: OperationsServer;
   trustProxy?: string[];
   connections?: ConnectionLimits;
-  /** Address of the console of the same process, if it has one. */
   consoleUrl?: string;
   now?: () => Date;
 }

@@ -56,7 +56,6 @@ function isTyped(value: unknown): value is JsonObject {
   return typeof context === 'string' && typeof type === 'string';
 }
 
-/** Geometries that are too costly to search among. */
 export function checkGeometries(
   part: object,
   { at = [], skipsGeometries = false }: PartOptions,

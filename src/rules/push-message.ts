@@ -67,7 +67,6 @@ export function planPush(told: ToldState, catalog: CatalogState, interests: read
 export interface Documents {
   member: 'resources' | 'offers';
   text: string;
-  /** Size of the text in UTF-8, with a comma for each document. */
   bytes: number;
 }
 

@@ -35,7 +35,6 @@ export interface Publisher {
 
 export interface Known {
   stored?: StoredCatalog;
-  /** Present extensions of the submitted resources, by resource id. */
   extensions: ReadonlyMap<string, StoredExtension>;
   /** The master resources in question by their id, each list in the order of first publication. */
   masters: ReadonlyMap<string, readonly MasterResource[]>;

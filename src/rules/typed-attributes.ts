@@ -141,11 +141,7 @@ function findProblems(types: readonly DefinedType[], compiler: SchemaCompiler): 
     try {
       compiler.compile(reference)({});
     } catch (error) {
-      problems.set(reference, {
-        address,
-        type,
-        reason: reasonOf(error),
-      });
+      problems.set(reference, { address, type, reason: reasonOf(error) });
     }
   }
   return problems;

@@ -34,7 +34,6 @@ export const bigintArray = numbersArray(types.bigint, 8, (number, array, at) => 
   array.writeUInt32BE(number - high * 2 ** 32, at + 4);
 });
 
-/** integer[], smallint[], double precision[] */
 export const integerArray = numbersArray(types.integer, 4, (number, array, at) =>
   array.writeInt32BE(number, at),
 );

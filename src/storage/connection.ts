@@ -61,7 +61,6 @@ export function asUnavailable(error: unknown): unknown {
   return problem === undefined ? error : new DatabaseUnavailable(error, problem);
 }
 
-/** Error code of a statement that has waited too long for a lock. */
 export const lockNotAvailable = '55P03';
 
 /** By the beginnings of their SQLSTATEs. */

@@ -5,10 +5,17 @@ import { within } from '../within.ts';
 import { connectionSettings, describeServer, isTransient, lockWaitMs } from './connection.ts';
 import type { FirstConnectionOptions } from './first-connection.ts';
 import { createHints, type Listening } from './hints.ts';
-import { type LendingPool, withConnection } from './lend-connection.ts';
 import { migrate } from './migrate.ts';
-import { createQueryable, type Queryable, type Run, runStatement } from './statement.ts';
-import { cancelAfter, startTime } from './time-limit.ts';
+import {
+  cancelAfter,
+  createQueryable,
+  type LendingPool,
+  type Queryable,
+  type Run,
+  runStatement,
+  startTime,
+  withConnection,
+} from './statement.ts';
 import { DatabaseUnavailable } from './unavailable.ts';
 
 export { WriteConflict } from './connection.ts';

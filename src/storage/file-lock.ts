@@ -131,7 +131,6 @@ interface Owner {
   lastSign: Date;
 }
 
-/** Reads a lock file; undefined if it has been removed meanwhile, or none was ever made. */
 async function readOwner(directory: string, number: number): Promise<Owner | undefined> {
   const file = join(directory, String(number));
   try {

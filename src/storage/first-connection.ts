@@ -23,7 +23,6 @@ export interface FirstConnectionOptions {
   signal?: AbortSignal;
 }
 
-/** Throws a plain sentence when there is no connection to be had. */
 export async function connectFirst(options: FirstConnectionOptions): Promise<pg.Client> {
   const { url, logger, waitForServer = false, signal } = options;
   const settings = connectionSettings(url);

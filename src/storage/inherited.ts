@@ -18,7 +18,6 @@ export interface InheritedTable {
   name: Sql;
   /** The column that names the catalog that inherits. */
   heir: Sql;
-  /** The table of these catalogs, and its key. */
   heirs: { name: Sql; key: Sql };
   /** The table of the resources that extend others, with the column of their ids. */
   extending: { name: Sql; id: Sql };
@@ -26,7 +25,6 @@ export interface InheritedTable {
   current: Sql;
 }
 
-/** The present extensions of these resources of a catalog, by their ids. */
 export async function findExtensions(
   queryable: Queryable,
   { name, heir, extending }: InheritedTable,
@@ -109,7 +107,6 @@ export async function changeUses(
     where ${heirs.key} = ${key}`);
 }
 
-/** The content of templates: as they are now, or as this catalog has kept them. */
 export async function readTemplates(
   queryable: Queryable,
   { name, heir, current }: InheritedTable,

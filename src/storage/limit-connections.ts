@@ -1,7 +1,6 @@
 import type { Database } from './database.ts';
 import { createQueryable } from './statement.ts';
 
-/** The same database for a user that may hold a limited number of its connections. */
 export function limitConnections(database: Database, connections: number): Database {
   const waiting: (() => void)[] = [];
   let free = connections;

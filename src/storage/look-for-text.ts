@@ -13,7 +13,6 @@ interface TextFilter {
   lookAt?: number;
 }
 
-/** Of a list of catalogs, in the order of their keys. */
 export interface CatalogFilter extends TextFilter {
   owner?: string;
   type?: CatalogType;

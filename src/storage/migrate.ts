@@ -88,7 +88,6 @@ async function readApplied(client: pg.Client): Promise<Map<number, Applied>> {
   return new Map(rows.map((row) => [row.number, row]));
 }
 
-/** Refuses a database to which migrations were applied that this version does not have. */
 function refuseStrangers(applied: Map<number, Applied>, migrations: readonly Migration[], url: string): void {
   const known = new Map(migrations.map(({ number, digest }) => [number, digest]));
   const newest = migrations.at(-1)?.number ?? 0;

@@ -26,7 +26,6 @@ export function placeOfProcess(): string {
   return `${readProc('/proc/sys/kernel/random/boot_id')?.trim()}/${attempt(() => readlinkSync('/proc/self/ns/pid'))}`;
 }
 
-/** The command line of a process; undefined when it cannot be told. */
 export function commandOf(pid: number): string | undefined {
   if (process.platform === 'linux') return readProc(`/proc/${pid}/cmdline`)?.replaceAll('\0', ' ').trim();
   return askPs(pid, 'command=');

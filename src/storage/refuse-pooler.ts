@@ -3,9 +3,8 @@ import { describeServer } from './connection.ts';
 
 // Poolers such as PgBouncer are refused: what belongs to a connection would be lost, or be somebody else's. Pools of our own have prepared statements, settings of
 // the session that end a stopped process's transactions before its leases (connection.ts), LISTEN, and the number of the server's process, by which a statement
-// that takes too long is cancelled (time-limit.ts): a pooler makes up another one.
+// that takes too long is cancelled (statement.ts): a pooler makes up another one.
 
-/** Throws a plain sentence when there is a pooler between us and the server. */
 export async function refusePooler(client: pg.Client, url: string): Promise<void> {
   const { rows } = await client.query<{ pid: number }>('select pg_backend_pid() as pid');
   if (isPooled(client, rows[0]?.pid)) throw new Error(describePooler(url));

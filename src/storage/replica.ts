@@ -49,7 +49,6 @@ export interface Statement {
 }
 
 export interface ReplicaState {
-  /** Host and port. */
   server: string;
   inUse: boolean;
   /** How many bytes of the primary's log it has not replayed, and the age of its newest transaction. */
@@ -92,7 +91,6 @@ export class Replica {
     return this.problem === undefined;
   }
 
-  /** Runs a statement if the server has replayed enough. If it fails, the primary may answer. */
   async query<R extends object>(
     { text, values, options }: Statement,
     needed: Position,

@@ -1,12 +1,16 @@
 import { hash } from 'node:crypto';
 import type pg from 'pg';
+import { DeadlineExceeded, NoTurn } from '../fair-turns.ts';
+import { ProtocolError } from '../protocol/errors.ts';
+import { within } from '../within.ts';
+import { asUnavailable } from './connection.ts';
 import { Sql } from './sql.ts';
+import { DatabaseUnavailable } from './unavailable.ts';
 
 type Asked = Plain | [statement: Sql, options?: QueryOptions];
 type Plain = [text: string, values?: readonly unknown[], options?: QueryOptions];
 type Answer<R> = Promise<{ rows: R[]; rowCount: number }>;
 
-/** Runs a statement, given as its text and the values of its parameters. */
 export type Run = <R extends object = Record<string, unknown>>(...asked: Plain) => Answer<R>;
 
 export interface Queryable {
@@ -20,6 +24,8 @@ export interface Queryable {
   /** The only column of the first row; undefined without a row. */
   value<T>(...asked: Asked): Promise<T>;
   count(...asked: Asked): Promise<number>;
+  /** Whether it finds, or changes, a row. */
+  has(...asked: Asked): Promise<boolean>;
 }
 
 export function createQueryable(run: Run): Queryable {
@@ -42,6 +48,7 @@ export function createQueryable(run: Run): Queryable {
     column,
     value: async <T>(...asked: Asked) => (await column<T>(...asked))[0] as T,
     count: async (...asked) => (await query(...asked)).rowCount,
+    has: async (...asked) => (await query(...asked)).rowCount > 0,
   };
 }
 
@@ -76,3 +83,99 @@ function statementName(text: string): string {
 }
 
 const statementNames = new Map<string, string>();
+
+// Statements and transactions that take too long are ended in the server, over another connection.
+
+/** A statement whose time, if it has a limit, passes from now on, also while it waits for its connection. */
+export function startTime<R extends object>(
+  apart: Queryable,
+  text: string,
+  values: readonly unknown[] | undefined,
+  options: QueryOptions = {},
+): (client: pg.PoolClient) => Promise<{ rows: R[]; rowCount: number }> {
+  const { timeoutMs } = options;
+  if (timeoutMs === undefined) return (client) => runStatement(client, text, values, options);
+  const end = performance.now() + timeoutMs;
+  return async (client) => {
+    let isLate = false;
+    const limit = cancelAfter(client, apart, end - performance.now(), () => {
+      isLate = true;
+    });
+    try {
+      return await runStatement<R>(client, text, values, options);
+    } catch (error) {
+      throw isLate ? new DeadlineExceeded('a statement took too long', { cause: error }) : error;
+    } finally {
+      await limit.clear();
+    }
+  };
+}
+
+/** Cancels whatever a connection does after a time. It must not be given back before `clear` has resolved: the cancellation may be on its way. */
+export function cancelAfter(
+  client: pg.PoolClient,
+  apart: Queryable,
+  timeoutMs: number,
+  onLate: () => void,
+): { clear(): Promise<unknown> } {
+  const { processID } = client as { processID?: number };
+  let cancelled: Promise<unknown> | undefined;
+  const timer = setTimeout(() => {
+    onLate();
+    cancelled = apart.query('select pg_cancel_backend($1)', [processID]).catch(() => undefined);
+  }, timeoutMs);
+  return {
+    clear() {
+      clearTimeout(timer);
+      return Promise.resolve(cancelled);
+    },
+  };
+}
+
+// Connections of a pool, lent out for one piece of work each.
+
+export type LendingPool = pg.Pool & {
+  /** Told how long a connection was waited for, where none was idle. */
+  onWait?(seconds: number): void;
+};
+
+/** Lends a connection, which returns to the pool without a transaction, or, when it broke, not at all. */
+export async function withConnection<T>(
+  pool: LendingPool,
+  work: (client: pg.PoolClient) => Promise<T>,
+  waitMs?: number,
+): Promise<T> {
+  const client = await (waitMs === undefined ? lend(pool) : lendWithin(pool, waitMs));
+  let broken: Error | undefined;
+  try {
+    return await work(client);
+  } catch (error) {
+    await client.query('rollback').catch((fault: Error) => {
+      broken = fault;
+    });
+    throw broken && !(error instanceof ProtocolError) ? new DatabaseUnavailable(error) : asUnavailable(error);
+  } finally {
+    client.release(broken);
+  }
+}
+
+async function lend(pool: LendingPool): Promise<pg.PoolClient> {
+  const askedAt = pool.onWait && pool.idleCount <= pool.waitingCount ? performance.now() : undefined;
+  try {
+    return await pool.connect();
+  } catch (error) {
+    throw new DatabaseUnavailable(error);
+  } finally {
+    if (askedAt !== undefined) pool.onWait?.((performance.now() - askedAt) / 1000);
+  }
+}
+
+/** A connection that comes too late goes back at once. One that is idle comes at once: nothing has to be timed. */
+async function lendWithin(pool: LendingPool, waitMs: number): Promise<pg.PoolClient> {
+  if (pool.idleCount > pool.waitingCount) return lend(pool);
+  const lent = lend(pool);
+  return within(waitMs, lent, () => {
+    lent.then((client) => client.release()).catch(() => undefined);
+    return new NoTurn(`no connection became free within ${waitMs} ms`);
+  });
+}

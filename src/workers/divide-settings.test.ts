@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../config.ts';
-import { divideSettings } from './divide-settings.ts';
+import { divideSettings } from './supervisor.ts';
 
 describe('the settings of workers', () => {
   it('have no more connections to the database together than one process would', () => {

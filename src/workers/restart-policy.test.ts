@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { countEnds, describeEnd, restartDelayMs } from './restart-policy.ts';
+import { countEnds, describeEnd, restartDelayMs } from './slot.ts';
 
 describe('a worker that ends', () => {
   it('is started again soon, and later each time, up to half a minute', () => {

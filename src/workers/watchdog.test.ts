@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { until, watchFor } from '../../tests/support/time.ts';
-import { startWatchdog } from './watchdog.ts';
+import { startWatchdog } from './slot.ts';
 
 const often = { everyMs: 20, maxUnanswered: 4 };
 

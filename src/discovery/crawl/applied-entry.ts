@@ -7,7 +7,6 @@ import type { Applicable } from './assemble.ts';
 
 // The effect of a reading on the index, and the new cursor.
 
-/** The index's source name for crawled catalogs. */
 export const nodeSource = 'node';
 
 /** @param later resources that the reading lacks, because they follow with `laterOf` */

@@ -38,10 +38,7 @@ export function createCrawlContext(
   aside: Aside,
 ): CrawlContext {
   const { config, client, metrics, now, registry } = context;
-  const fetcher = createFetcher({
-    ...{ client, metrics, now },
-    timeoutMs: config.CRAWL_FETCH_TIMEOUT_MS,
-  });
+  const fetcher = createFetcher({ ...{ client, metrics, now }, timeoutMs: config.CRAWL_FETCH_TIMEOUT_MS });
   const database = limitConnections(
     context.database,
     Math.ceil(config.DATABASE_CONNECTIONS * connectionShare),

@@ -1,5 +1,5 @@
 import type { HostRow } from '../../storage/crawl/hosts.ts';
-import type { PolledIndex } from '../../storage/crawl/indexes.ts';
+import type { IndexRow, PolledIndex } from '../../storage/crawl/indexes.ts';
 import { takeDueTargets } from '../../storage/crawl/targets.ts';
 import type { Claim } from '../../storage/work/due-work.ts';
 import { type ApplyCatalog, catalogsTogether } from './apply-entry.ts';
@@ -9,7 +9,6 @@ import { crawlIndex } from './crawl-index.ts';
 import { crawlNode } from './crawl-node.ts';
 import { type Fetcher, hostOf } from './fetch.ts';
 import { itemsPerRound } from './host-work.ts';
-import { createMeters } from './meters.ts';
 import { CrawlFault, type ReadingFault } from './reasons.ts';
 import { restMs } from './schedule.ts';
 
@@ -132,3 +131,33 @@ async function performAll<Row>(
 
 /** Enough concurrent work to fill a transaction: more than concurrent fetches, because other items are being checked. */
 const itemsUnderWay = catalogsTogether;
+
+type Metered = Pick<IndexRow, 'node_id' | 'node' | 'fetched_today'>;
+
+/** Counts the bytes from each node, and stops when one has reached its daily limit. */
+export function createMeters(fetcher: Fetcher, dailyBytes: number) {
+  const counts = new Map<number, { bytes: number }>();
+  return {
+    of({ node_id: id, node, fetched_today: before }: Metered): Fetcher {
+      const count = counts.get(id) ?? { bytes: 0 };
+      counts.set(id, count);
+      return {
+        async fetch(url, options) {
+          if (before + count.bytes >= dailyBytes) {
+            throw new CrawlFault('daily-quota', `The daily limit of ${node} is reached.`, { url });
+          }
+          try {
+            const fetched = await fetcher.fetch(url, options);
+            if (fetched.kind === 'file') count.bytes += fetched.file.wire.length;
+            return fetched;
+          } catch (error) {
+            // It was too large only after many bytes.
+            if (error instanceof CrawlFault && error.code === 'too-large') count.bytes += options.maxBytes;
+            throw error;
+          }
+        },
+      };
+    },
+    fetched: () => [...counts].flatMap(([nodeId, { bytes }]) => (bytes > 0 ? [{ nodeId, bytes }] : [])),
+  };
+}

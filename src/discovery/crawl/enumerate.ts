@@ -28,7 +28,6 @@ import { lineOf, logFaults } from './tell.ts';
 
 const sourcesAtOnce = 4;
 
-/** Applies the settings to the sources and to the visibility of known catalogs. */
 export async function configureCrawl({ config, database, policy }: CrawlContext): Promise<void> {
   const { UNCONFIRMED } = config;
   const settings = {

@@ -37,14 +37,11 @@ interface FetcherParts {
 
 export function createFetcher({ client, metrics, now, timeoutMs }: FetcherParts): Fetcher {
   const slots = createSlots({ total: requestsAtOnce, perParty: requestsPerHost });
-  const fetches = metrics?.counter('signpost_crawl_fetches_total', 'Files that the crawler requested', [
+  const fetches = metrics?.counter('signpost_crawl_fetches_total', 'Files the crawler asked for', [
     'outcome',
   ]);
   for (const outcome of ['fetched', 'unchanged', 'missing', 'failed']) fetches?.inc({ outcome }, 0);
-  const fetchedBytes = metrics?.counter(
-    'signpost_crawl_fetched_bytes_total',
-    'Bytes that the crawler fetched',
-  );
+  const fetchedBytes = metrics?.counter('signpost_crawl_fetched_bytes_total', 'Bytes the crawler fetched');
 
   return {
     async fetch(url, { maxBytes, condition, operatorConfigured, share, signal }) {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { createMeters } from './crawl-host.ts';
 import type { Fetcher } from './fetch.ts';
-import { createMeters } from './meters.ts';
 import { CrawlFault } from './reasons.ts';
 
 const wire = Buffer.alloc(100);

@@ -109,7 +109,6 @@ function missingFile(reading: Reading, { baselines, changes }: ReadFiles): NextF
   return reference && { kind: 'change', reference };
 }
 
-/** One baseline or change file, verified. A large one is verified in a thread, and its content is checked in small steps. */
 export async function readFile(
   reader: Reader,
   task: Omit<FileTask, 'keys'>,

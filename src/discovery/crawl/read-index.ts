@@ -74,9 +74,7 @@ export function judgeIndex(
 export interface HintedIndex {
   node: string;
   networkMemberships: readonly string[];
-  /** The host of its manifest. */
   host: string;
-  /** Its MASTER entries that are not retired. */
   masters: IndexEntry[];
 }
 

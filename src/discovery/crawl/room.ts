@@ -1,7 +1,6 @@
 // Limits the memory for fetched files, over all hosts. Work takes room before it opens a file, and releases all of it at the end. If all holders of
 // room wait for more, the first in line goes ahead.
 
-/** Opens the share of one task. */
 export type Room = () => Share;
 
 export interface Share {

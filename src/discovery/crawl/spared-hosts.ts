@@ -1,3 +1,4 @@
+import { LruCache } from '../../lru-cache.ts';
 import { type Fetcher, hostOf } from './fetch.ts';
 import { CrawlFault } from './reasons.ts';
 import { restMs } from './schedule.ts';
@@ -11,22 +12,19 @@ const maxResting = 1_000;
 
 /** @param nowMs of a monotonic clock */
 export function createSparedHosts(fetcher: Fetcher, nowMs = () => performance.now()): SparedHosts {
-  const resting = new Map<string, { failures: number; untilMs: number; fault: CrawlFault }>();
+  const resting = new LruCache<string, { failures: number; untilMs: number; fault: CrawlFault }>(maxResting);
 
   function rest(host: string, fault: CrawlFault): void {
-    const failures = (resting.get(host)?.failures ?? 0) + 1;
+    const failures = (resting.find(host)?.failures ?? 0) + 1;
     const untilMs = nowMs() + restMs(failures, Math.random(), fault.retryAfterMs);
-    resting.delete(host);
-    resting.set(host, { failures, untilMs, fault });
-    const [oldest] = resting.keys();
-    if (resting.size > maxResting && oldest !== undefined) resting.delete(oldest);
+    resting.keep(host, { failures, untilMs, fault });
   }
 
   return (own) => ({
     async fetch(url, options) {
       const host = hostOf(url);
       if (host === own) return fetcher.fetch(url, options);
-      const known = resting.get(host);
+      const known = resting.find(host);
       const retryAfterMs = known ? known.untilMs - nowMs() : 0;
       if (known && retryAfterMs > 0) {
         const { code, message, cause } = known.fault;
@@ -34,7 +32,7 @@ export function createSparedHosts(fetcher: Fetcher, nowMs = () => performance.no
       }
       try {
         const fetched = await fetcher.fetch(url, options);
-        resting.delete(host);
+        resting.forget(host);
         return fetched;
       } catch (error) {
         if (error instanceof CrawlFault && error.hostFailed) rest(host, error);

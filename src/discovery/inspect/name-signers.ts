@@ -45,7 +45,6 @@ export async function* nameSigners(
   if (!isNamed) yield* examineLocalKeys(exam, identity, own);
 }
 
-/** The places of the documents in earlier findings. */
 interface SeenPlaces {
   manifest?: string;
   indexes: Set<string>;

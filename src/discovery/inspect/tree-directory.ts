@@ -17,7 +17,6 @@ export async function openDirectory(root: string) {
   return {
     manifestUrls: manifestPaths.map(urlOf),
     indexUrls: (await listIndexes(root)).map((name) => urlOf(join('index', name))),
-    /** Undefined if the file does not exist. */
     async read(url: string): Promise<Buffer | undefined> {
       const file = await findFile(resolve(root), url);
       return file === undefined ? undefined : readFile(file);

@@ -5,7 +5,6 @@ import { type CatalogCheck, verifyCatalog } from './verify-catalog.ts';
 import { type NodeCheck, verifyNode } from './verify-node.ts';
 
 interface TreeCheck extends NodeCheck, Pick<CatalogCheck, 'onCatalog'> {
-  /** Which catalogs are verified; default: all. */
   isAsked?(catalogId: string | undefined): boolean;
   onIndex?(catalogs: number): void;
 }

@@ -11,7 +11,6 @@ export interface Patient {
   identity: string;
   address?: string;
   catalogId?: string;
-  /** Maximum of checked catalogs; default: all. */
   maxCatalogs?: number;
 }
 

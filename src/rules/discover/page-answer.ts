@@ -30,7 +30,6 @@ export interface FoundResource {
   ranked: RankedResource;
   catalog: StoredDocument;
   resource: StoredDocument;
-  /** Offers that name this resource. */
   offers: readonly StoredDocument[];
   /** How many do beyond these, which would not fit. */
   more?: number;

@@ -14,7 +14,6 @@ export function prepareDistance(query: Geometry): (stored: Geometry) => number {
   return (stored) => metersBetween(globeFigureOf(stored), figure);
 }
 
-/** The distance between two points, by their vectors. */
 export function metersBetweenPoints(a: Vector, b: Vector): number {
   return toMeters(angleBetween(a, b));
 }

@@ -11,7 +11,6 @@ export interface MapBox {
 /** Degrees: more than an index rounds coordinates by, ten centimetres on the earth. */
 const margin = 1e-6;
 
-/** The box on the map that contains a box in space. */
 export function mapBox({ low, high }: SphereBox): MapBox {
   const [south, north] = [low[2], high[2]].map((sine) => degrees(Math.asin(Math.min(1, Math.max(-1, sine)))));
   const range = { south: Math.max(-90, (south ?? 0) - margin), north: Math.min(90, (north ?? 0) + margin) };

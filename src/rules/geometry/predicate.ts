@@ -1,9 +1,11 @@
 import type { SpatialOperator } from '../../protocol/discover-messages.ts';
 import type { Geometry } from '../../protocol/geojson.ts';
+import { arrange } from './arrangement.ts';
 import { prepareDistance } from './distance.ts';
 import { boxesMeet, Figure } from './figure.ts';
-import { relate } from './relate.ts';
-import type { Relation } from './relation.ts';
+import { lookAround } from './look-around.ts';
+import { boundary, exterior, interior, type Relation, raise, transpose, unrelated } from './relation.ts';
+import type { Spot } from './spot.ts';
 
 // The spatial operators of discover: the predicates of OGC Simple Features, with edges straight in longitude and latitude; S_DWITHIN measures along great circles. A polygon is what lies inside an odd
 // number of its rings, valid or not.
@@ -75,4 +77,45 @@ function dimensions([ii = -1, ib = -1, ie = -1, bi = -1, , , ei = -1]: Relation)
 
 function has(dimension: number | undefined): boolean {
   return dimension !== undefined && dimension >= 0;
+}
+
+function relate(first: Figure, second: Figure): Relation {
+  const quick = first.bodyDimension < 0 ? relatePoints(first, second) : swapped(first, second);
+  return quick ?? arrange(first, second);
+}
+
+function swapped(first: Figure, second: Figure): Relation | undefined {
+  const relation = second.bodyDimension < 0 ? relatePoints(second, first) : undefined;
+  return relation && transpose(relation);
+}
+
+/** Points alone, against anything. Undefined where one lies on an edge: then it takes the edges around it to say more. */
+function relatePoints({ points }: Figure, other: Figure): Relation | undefined {
+  const relation = unrelated();
+  for (const point of points) {
+    const { first, onArea, onLine } = lookAround(other.index, point);
+    if (onArea || onLine || (isPole(point) && touchesPole(other, point))) return undefined;
+    raise(relation, interior, first || includes(other.points, point) ? interior : exterior, 0);
+  }
+  if (other.bodyDimension >= 0) {
+    raise(relation, exterior, interior, other.bodyDimension);
+    raise(relation, exterior, boundary, other.bodyDimension - 1);
+    return relation;
+  }
+  for (const point of other.points) {
+    raise(relation, includes(points, point) ? interior : exterior, interior, 0);
+  }
+  return relation;
+}
+
+function includes(points: readonly Spot[], { lon, y }: Spot): boolean {
+  return points.some((point) => point.y === y && (point.lon === lon || Math.abs(y) === 90));
+}
+
+function isPole({ y }: Spot): boolean {
+  return Math.abs(y) === 90;
+}
+
+function touchesPole({ index }: Figure, { y }: Spot): boolean {
+  return index.edges.some(({ a, b }) => a.y === y || b.y === y);
 }

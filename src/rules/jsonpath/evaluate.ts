@@ -10,8 +10,7 @@ import {
   type Selector,
   type ValueExpression,
 } from './grammar.ts';
-import { findIRegexp, type IRegexp } from './i-regexp.ts';
-import { compileLikeRegexp } from './like-regexp.ts';
+import { compileLikeRegexp, findIRegexp, type IRegexp } from './i-regexp.ts';
 import { JsonPathFault } from './reader.ts';
 
 /** Turns a query into functions over JSON values (RFC 9535). Strings compare and count by Unicode scalar values; `&&` and `||` stop where the result is known. */

@@ -1,3 +1,4 @@
+import { attempt } from '../../attempt.ts';
 import { loadRe2 } from '../re2.ts';
 
 /** I-Regexp (RFC 9485), the patterns of match() and search(), run by RE2 in linear time. Undefined where the pattern is no I-Regexp; throws where RE2 will not run it, such as for a repetition of more than 1,000. */
@@ -37,3 +38,17 @@ const token = new RegExp(
   String.raw`(?<quantifier>[*+?]|\{\d+(?:,\d*)?\})|(?<open>\()|(?<close>\))|(?<or>\|)|(?:${atom})`,
   'uy',
 );
+
+/**
+ * The patterns of `like_regex` in SQL/JSON paths, found anywhere in a text, run by RE2 in linear time. Flags: i (any case), s (a dot matches line ends), m (anchors at line ends), q (plain text).
+ * Undefined where RE2 cannot run the pattern, such as for a look-ahead, or where a flag is another one.
+ */
+export function compileLikeRegexp(pattern: string, flags: string): ((text: string) => boolean) | undefined {
+  if (!/^[ismq]*$/.test(flags)) return undefined;
+  const re2 = loadRe2();
+  const flagBits: Record<string, number> = { i: re2.CASE_INSENSITIVE, s: re2.DOTALL, m: re2.MULTILINE };
+  const source = flags.includes('q') ? re2.quote(pattern) : pattern;
+  const options = [...flags].reduce((bits, flag) => bits | (flagBits[flag] ?? 0), 0);
+  const compiled = attempt(() => re2.compile(source, options));
+  return compiled && ((text) => compiled.test(text));
+}

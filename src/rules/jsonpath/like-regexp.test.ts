@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { compileLikeRegexp } from './like-regexp.ts';
+import { compileLikeRegexp } from './i-regexp.ts';
 
 describe('compileLikeRegexp', () => {
   it.each([

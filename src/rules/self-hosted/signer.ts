@@ -10,11 +10,9 @@ import { type HostedDocument, TrustFault, type TrustFaultCode } from './faults.t
 // Finds the signer of a hosted document (self-hosted spec: Authentication). The registry's answer about the node's keys is the only anchor of trust.
 
 export interface HostingNode {
-  /** `namespace/registry`. */
   identity: string;
   /** `details.subscriber_id` of its registry record. */
   recordSubscriberId?: string;
-  /** The registry that a bare domain belongs to. */
   registryName: string;
   /** Record ids of keys that its manifest has under other names, by those names. */
   keyNames?: ReadonlyMap<string, string>;

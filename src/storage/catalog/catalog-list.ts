@@ -11,7 +11,6 @@ export interface CatalogSummary extends Omit<CatalogRow, 'members' | 'head' | 's
   schemaTypes: string[];
 }
 
-/** In the order in which they were first published. */
 export function listCatalogs(queryable: Queryable, filter: CatalogFilter): Promise<CatalogSummary[]> {
   return queryable.rows<CatalogSummary>(sql`
     select key, id, owner, type, visible_to as "visibleTo", version, full_version as "fullVersion", is_active as "isActive",

@@ -36,7 +36,6 @@ export async function appendChange(tx: Transaction, change: NewChange): Promise<
   tx.hint(changesChannel);
 }
 
-/** Numbers what has been committed; returns how many changes got a number. */
 export async function numberChanges(database: Database): Promise<number> {
   for (let total = 0; ; ) {
     const { rowCount: waiting } = await database.query(sql`select from catalog.change_log
@@ -91,7 +90,6 @@ export async function purgeChanges(database: Database, before: Date): Promise<nu
   }
 }
 
-/** The changes of one catalog that are still known, the latest first. */
 export function listChanges(queryable: Queryable, catalogKey: number, limit: number) {
   return queryable.rows<Change>(sql`select ${columns} from catalog.change_log
     where catalog_key = ${catalogKey} order by version desc limit ${limit}`);

@@ -5,7 +5,6 @@ import { subscriptionMatches } from './subscriptions.ts';
 
 // The catalog service's side of `signpost check`: catalogs with fingerprints of their documents, and pushes that subscribers have missed.
 
-/** A page of a listing: catalogs after a key, or those with some ids. */
 export interface Page {
   after: number;
   limit: number;
@@ -101,7 +100,6 @@ export function listMissedPushes(
     order by catalog.id, subscriber limit ${limit}`);
 }
 
-/** The ACTIVE ones among these subscriptions, each with its subscriber. */
 export async function listActive(queryable: Queryable, ids: readonly string[]): Promise<Map<string, string>> {
   const { rows } = await queryable.query<{ id: string; owner: string }>(sql`select id, owner
     from catalog.subscription where id = any (${ids}::uuid[]) and status = 'ACTIVE'`);

@@ -134,7 +134,6 @@ export async function removeOthers(
     where catalog_key = ${catalogKey} and id not in (select unnest(${keptIds}::text[]))`);
 }
 
-/** How often the documents of these ids, as they are stored now, use each schema type. */
 export async function countSchemaUses(
   queryable: Queryable,
   catalogKey: number,

@@ -54,7 +54,6 @@ export async function holdMasters(tx: Transaction, masterResourceIds: readonly s
   return findMasters(tx, masterResourceIds);
 }
 
-/** The master resources of these ids, without their content, in the order in which their catalogs were first published. */
 export async function findMasters(queryable: Queryable, masterResourceIds: readonly string[]) {
   const rows = await queryable.rows<Omit<MasterResource, 'owner'> & { owner: string | null }>(sql`
     select resource.id, key as "catalogKey", version, changed_version as edition, template_bytes as bytes, owner,
@@ -87,14 +86,12 @@ export async function queueRebuild(tx: Transaction, masterKey: number): Promise<
   tx.hint(rebuildTable);
 }
 
-/** A catalog with resources that were assembled with an older version of the master. */
 export function findLaggingCatalog(queryable: Queryable, masterKey: number) {
   return queryable.value<number | undefined>(sql`select catalog_key as key from catalog.resource
     where master_key = ${masterKey} and master_version < (select version from catalog.catalog where key = ${masterKey})
     order by master_version, catalog_key limit 1`);
 }
 
-/** The version of the master, held as it is. */
 export function holdMaster(tx: Transaction, masterKey: number) {
   return tx.value<number | undefined>(sql`select version from catalog.catalog
     where key = ${masterKey} for share`);
@@ -128,7 +125,6 @@ export function findLaggingResources(
     order by dependent.master_version, dependent.catalog_key limit ${limit}`);
 }
 
-/** These resources are in line with this version of the master as they are. */
 export async function noteInLine(
   tx: Transaction,
   catalogKey: number,

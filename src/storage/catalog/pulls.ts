@@ -12,7 +12,6 @@ interface NewPull {
   limit: number;
   offset: number;
   context: string;
-  /** Digest of the request's raw body. */
   digest: string;
   requestSignature: string;
   requestId: number;

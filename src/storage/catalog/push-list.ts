@@ -38,7 +38,6 @@ const states = {
   delivered: sql`state in ('acknowledged', 'withdrawn', 'skipped')`,
 };
 
-/** By subscriber and catalog, in the order in which catalogs were first published. */
 export function listPushes(queryable: Queryable, { id, subscriber, state, limit, after }: PushFilter) {
   return queryable.rows<PushSummary>(sql`
     select push.id, subscriber, catalog_key as "catalogKey", catalog.id as "catalogId", state,
@@ -74,11 +73,9 @@ export async function replayPushes(
 
 /** Gives up a push that waits or is parked, until its catalog changes; that goes as FULL then. False when there is none under this id. */
 export async function skipPush(database: Database, id: number): Promise<boolean> {
-  return (
-    (await database.count(sql`
+  return database.has(sql`
     update catalog.push set state = 'skipped', due_at = null, needs_full = true, attempts = 0, failing_since = null
-    where id = ${id} and (state = 'pending' or ${states.parked})`)) > 0
-  );
+    where id = ${id} and (state = 'pending' or ${states.parked})`);
 }
 
 export interface PushReceiver extends CallbackReceiver {

@@ -68,7 +68,6 @@ function toRow({ push, lane, record, seenVersion, dueInMs, restMs, history }: Pu
   };
 }
 
-/** At rest with a subscriber that never got anything. */
 function isWorthNothing({ state, acknowledgedVersion, inFlight }: PushRecord): boolean {
   return state === 'acknowledged' && acknowledgedVersion === null && !inFlight;
 }

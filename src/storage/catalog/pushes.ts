@@ -135,7 +135,6 @@ export function nextPushDue(tx: Transaction, subscriber: string) {
     from catalog.push where subscriber = ${subscriber} and due_at is not null`);
 }
 
-/** Milliseconds until one of them becomes due that is not yet; null when there is none. */
 export function msUntilNextPush(database: Database, subscribers: readonly string[]) {
   return database.value<number | null>(sql`select (extract(epoch from min(next) - now()) * 1000)::float8 as ms
     from unnest(${subscribers}::text[]) as name cross join lateral (

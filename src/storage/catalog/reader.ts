@@ -56,7 +56,6 @@ async function* renderCatalogs(
   yield ']';
 }
 
-/** One catalog: its head, its resources as assembled, its offers; nothing where there is no such catalog. */
 export async function* readCatalog(
   snapshot: Queryable,
   key: number,
@@ -98,7 +97,6 @@ interface DocumentsWanted {
   room?: () => number;
 }
 
-/** The resources or offers of a catalog in batches: by id, or, when only changed ones are wanted, by the version of their change. */
 export async function* readDocuments(
   snapshot: Queryable,
   kind: 'resources' | 'offers',
@@ -129,9 +127,7 @@ interface BatchRow extends DocumentBatch {
 
 interface BatchWanted {
   catalogKey: number;
-  /** The id that it comes after. */
   after: string;
-  /** The version after which they changed. */
   afterVersion: number | undefined;
   limit: number;
   maxBytes: number;

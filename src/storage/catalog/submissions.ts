@@ -27,7 +27,6 @@ interface NewSubmission {
 /** Without its body, which may be large and is asked for separately. */
 export interface OpenSubmission extends Omit<NewSubmission, 'body'> {
   id: number;
-  /** Size of its body. */
   bytes: number;
   /** Catalogs of it that have a result already, by their position in the message. */
   done: number[];
@@ -110,13 +109,11 @@ export class AlreadyApplied extends Error {
   }
 }
 
-/** The results so far as JSON texts, in the order of the message. */
 export function readResults(tx: Transaction, submissionId: number) {
   return tx.rows<{ result: string; warnings: string | null }>(sql`select result, warnings
     from catalog.submission_result where submission_id = ${submissionId} order by position`);
 }
 
-/** The result of one catalog in one publish, as an operator sees it. */
 export interface ResultSummary {
   acceptedAt: Date;
   messageId: string;
@@ -126,7 +123,6 @@ export interface ResultSummary {
   warnings: string | null;
 }
 
-/** The latest first. */
 export function listResults(queryable: Queryable, catalogId: string, limit: number) {
   return queryable.rows<ResultSummary>(sql`
     select accepted_at as "acceptedAt", message_id as "messageId", publisher, result, warnings
@@ -138,7 +134,6 @@ export async function finishSubmission(tx: Transaction, submissionId: number, no
   await tx.query(sql`update catalog.submission set done_at = ${now}, body = null where id = ${submissionId}`);
 }
 
-/** Counts for each publisher that has any. */
 export function countOpenSubmissions(queryable: Queryable) {
   return queryable.column<number>(sql`select count(*) as open from catalog.submission
     where done_at is null group by publisher`);

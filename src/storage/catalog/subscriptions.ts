@@ -40,7 +40,6 @@ export function findSameSubscription(
 export interface SubscriptionTotals {
   count: number;
   names: number;
-  /** Length of all names together. */
   characters: number;
 }
 
@@ -76,7 +75,6 @@ export function findSubscription(queryable: Queryable, id: string, lock = sql``)
     where id = ${id} ${lock}`);
 }
 
-/** Sets what is given, keeps the rest, and makes it ACTIVE. */
 export function updateSubscription(
   tx: Transaction,
   id: string,
@@ -131,7 +129,6 @@ interface SubscriptionFilter {
   offset: number;
 }
 
-/** The oldest first. */
 export async function listSubscriptions(
   queryable: Queryable,
   { owner, status, id, limit, offset }: SubscriptionFilter,

@@ -11,7 +11,6 @@ export interface Actor {
   actor: 'console' | 'cli';
   /** The name of the operator at the console; the user of the system that ran a command. */
   operator: string;
-  /** Where a request to the console came from. */
   address?: string | null;
 }
 
@@ -36,7 +35,6 @@ export async function writeAudit(queryable: Queryable, line: AuditLine): Promise
   );
 }
 
-/** The latest first. */
 export function listAudit(queryable: Queryable, { limit, before }: { limit: number; before?: number }) {
   return queryable.rows<KeptAuditLine>(sql`
     select id, at, actor, operator, action, target, outcome, address from console.audit

@@ -16,7 +16,6 @@ export interface DeliveryBacklog {
   kind: DeliveryKind;
   state: DeliveryState;
   total: number;
-  /** The receivers that were read, the oldest first. */
   receivers: { receiver: string; count: number; seconds: number }[];
 }
 
@@ -74,7 +73,6 @@ interface IndexMeasure {
   catalogs: number;
   resources: number;
   offers: number;
-  /** Size of all tables of the discovery service, with their indexes. */
   bytes: number;
   /** Age of the oldest change that waits, in seconds: for its processing, for its push. */
   publishLag: number;

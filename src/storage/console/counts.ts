@@ -3,7 +3,6 @@ import { isParked } from '../work/parked.ts';
 
 // Counts that stay quick, however many rows there are.
 
-/** Counts rows one by one, up to a bound. */
 export function countUpTo(bound: number, rows: Sql): Sql {
   return sql`(select count(*) from (select from ${rows} limit ${bound}) as counted)`;
 }

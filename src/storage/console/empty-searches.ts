@@ -80,7 +80,6 @@ interface KeptEmptySearch extends Omit<NotedSearch, 'networkId'> {
   networkId: string | null;
 }
 
-/** The latest first. */
 export function listEmptySearches(
   queryable: Queryable,
   { limit, before }: { limit: number; before?: { at: Date; key: string } },

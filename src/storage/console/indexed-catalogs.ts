@@ -47,7 +47,6 @@ const count = (table: Sql, from: number, to: number) =>
      select from ${table} where key >= (catalog.key << 26) + ${from} and key < (catalog.key << 26) + ${to} limit ${countedDocuments}
    ) as counted)`;
 
-/** In the order of their keys. */
 export function listIndexedCatalogs(queryable: Queryable, filter: IndexedFilter): Promise<IndexedCatalog[]> {
   const chosen = matchText(matchingIndexed(filter), filter);
   return queryable.rows<IndexedCatalog>(sql`

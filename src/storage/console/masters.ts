@@ -19,14 +19,12 @@ export interface MasterCatalog {
 const lookedAt = 20_000;
 const maxNamed = 50;
 
-/** Masters of the catalog service, in the order in which they were first published. */
 export const listPublishedMasters = createList({
   masters: sql`select key, id, owner, visible_to as networks from catalog.catalog where type = 'MASTER'`,
   extending: sql`select catalog_key as dependent from catalog.resource where master_key = master.key`,
   dependent: sql`select id, owner, visible_to as networks from catalog.catalog where key = dependent`,
 });
 
-/** Crawled ones, by key. */
 export const listCrawledMasters = createList({
   masters: sql`select key, id, owner, networks from discovery.catalog where type = 'MASTER' and source = 'node'`,
   extending: sql`select target_id as dependent from discovery.crawl_extension where master_key = master.key`,

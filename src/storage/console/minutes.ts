@@ -17,7 +17,6 @@ const timeoutMs = 2_000;
 /** Up to this number, rows are counted; above it, they are estimated: rows of queues are scattered over the disk. */
 const countedRows = 10_000;
 
-/** Writes a minute of a process, or what has come to it since. */
 export async function writeMinute(
   queryable: Queryable,
   { at, process, about, numbers }: { at: Date; process: string; about?: AboutProcess; numbers: Numbers },

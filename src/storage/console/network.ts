@@ -20,7 +20,6 @@ interface ParticipantSummary {
   }[];
 }
 
-/** Participants of the own registry, by identity. */
 export function listParticipants(
   queryable: Queryable,
   {
@@ -54,7 +53,6 @@ interface SubscriptionSummary {
   createdAt: Date;
 }
 
-/** Subscriptions of the catalog service, by subscriber. */
 export function listAllSubscriptions(
   queryable: Queryable,
   { limit, after }: { limit: number; after?: { subscriber: string; id: string } },

@@ -17,10 +17,8 @@ export interface KnownOperator extends Operator {
 }
 
 export async function createOperator(queryable: Queryable, operator: KnownOperator): Promise<boolean> {
-  return (
-    (await queryable.count(sql`insert into console.operator (name, role, token_hash)
-    values (${operator.name}, ${operator.role}, ${operator.tokenHash}) on conflict (name) do nothing`)) === 1
-  );
+  return queryable.has(sql`insert into console.operator (name, role, token_hash)
+    values (${operator.name}, ${operator.role}, ${operator.tokenHash}) on conflict (name) do nothing`);
 }
 
 export async function findOperator(
@@ -37,5 +35,5 @@ export function listOperators(queryable: Queryable) {
 }
 
 export async function revokeOperator(queryable: Queryable, name: string): Promise<boolean> {
-  return (await queryable.count(sql`delete from console.operator where name = ${name}`)) === 1;
+  return queryable.has(sql`delete from console.operator where name = ${name}`);
 }

@@ -6,7 +6,6 @@ import { countOrEstimate, countUpTo, deliveries } from './counts.ts';
 
 const maxNetworks = 200;
 
-/** The networks that participants are members of, and whether anybody is crawled. */
 export function listKnownNetworks(queryable: Queryable) {
   return queryable.one<{ networks: string[]; isCrawling: boolean }>(sql`
     select exists (select from discovery.crawl_source) as "isCrawling", array(

@@ -65,7 +65,6 @@ export function findKnownCatalogs(
 /** Many catalogs may have a resource with the same id: the search for one is limited to this many. */
 const maxHomesLookedAt = 1_000;
 
-/** The catalog of a resource: one that is served, where several have the id. */
 export async function findHomeOfResource(queryable: Queryable, resourceId: string) {
   const indexed = await queryable.first<{ catalogId: string; owner: string }>(sql`
     select catalog.id as "catalogId", owner
@@ -79,7 +78,6 @@ export async function findHomeOfResource(queryable: Queryable, resourceId: strin
     where owner is not null limit 1`);
 }
 
-/** Which discovery services have which version of a stored catalog. */
 export interface PushedCopy {
   discovery: string;
   version: number | null;

@@ -16,7 +16,6 @@ export const inheritedTable: InheritedTable = {
     document::text as template from discovery.resource`,
 };
 
-/** Inherited bytes of a target, and of all targets of its node together. */
 export function sumInherited(queryable: Queryable, targetId: number) {
   return queryable.one<{ catalog: number; publisher: number }>(sql`
     select coalesce(sum(inherited_bytes) filter (where id = ${targetId}), 0)::bigint as catalog,
@@ -73,7 +72,6 @@ function rowOf({ own, extension, template }: ExtendingResource) {
   return { id: own.id, own, directive: extension, masterResourceId, masterKey, masterVersion, edition };
 }
 
-/** A resource whose variant another resource of the same catalog is, too. */
 export function findRepeatedVariant(queryable: Queryable, targetId: number) {
   return queryable.value<string | undefined>(sql`
     select max(resource_id) as id from discovery.crawl_extension where target_id = ${targetId} and directive -> 'variant' is not null

@@ -52,7 +52,6 @@ async function makeContentDue(tx: Transaction, nodeId: number): Promise<void> {
     where node_id = ${nodeId} and due_at > now()`);
 }
 
-/** Has all sources asked now whom they name. */
 export async function enumerateNow(tx: Transaction): Promise<void> {
   await tx.query('update discovery.crawl_source set due_at = now()');
   tx.hint(sourceTable);
@@ -72,11 +71,9 @@ export async function mayLookUp(
   if (isFull) return false;
   await tx.query('lock table discovery.crawl_stranger in share row exclusive mode');
   await tx.query(sql`delete from discovery.crawl_stranger where ${age} >= ${windowMs}`);
-  return (
-    (await tx.count(sql`insert into discovery.crawl_stranger (node, asked_at)
+  return tx.has(sql`insert into discovery.crawl_stranger (node, asked_at)
     select ${node}, now() where (select count(*) from discovery.crawl_stranger) < ${maxNames}
-    on conflict (node) do nothing`)) > 0
-  );
+    on conflict (node) do nothing`);
 }
 
 /** A node that these networks have, and that their next enumeration will name, too. */

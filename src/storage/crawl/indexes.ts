@@ -30,7 +30,6 @@ export interface IndexRow {
   has_unverified: boolean;
 }
 
-/** Due indexes of these hosts, a limited number each. */
 export function takeDueIndexes(queryable: Queryable, hosts: readonly number[], limit: number, now: Date) {
   return queryable.rows<IndexRow>(sql`
     select item.id, item.host_id, item.url, node_id, node, subscriber_id, key_names, etag, modified, served_digest as digest, item.next_update,

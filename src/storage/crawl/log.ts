@@ -14,7 +14,6 @@ export interface LogLine {
   indexUrl?: string;
   catalogId?: string;
   url?: string;
-  /** Which document it is about. */
   document?: string;
   code: string;
   message: string;
@@ -62,7 +61,6 @@ interface LogFilter {
   limit: number;
 }
 
-/** A page of the latest lines, with the count of all. */
 export async function readLog(queryable: Queryable, filter: LogFilter & { offset: number }) {
   const wanted = isAsked(filter);
   const lines = await queryable.rows<LoggedLine>(sql`select ${columns} from discovery.crawl_log

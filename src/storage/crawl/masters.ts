@@ -86,7 +86,6 @@ export async function letArrivalsPass(database: Database): Promise<void> {
 
 const arrivals = 'arrivals of crawled masters';
 
-/** Whether one of these is a MASTER catalog that is here, or a resource of one. */
 export function isAnyMasterHere(queryable: Queryable, names: readonly string[]) {
   return queryable.value<boolean>(sql`select exists (
       select from discovery.crawl_target where catalog_id = any (${names}) and is_master and shown
@@ -125,7 +124,6 @@ export async function recheckMastersOf(tx: Transaction, node: string, spacingMs:
   for (const { host_id: host, due_at: at } of rows) await wakeHosts(tx, [host], at);
 }
 
-/** MASTER catalogs are looked for in these networks, too. */
 export async function searchForMasters(tx: Transaction, networkIds: readonly string[]): Promise<void> {
   if (networkIds.length === 0) return;
   const added = await tx.count(sql`

@@ -21,7 +21,6 @@ export interface NodeRow {
   stir: number;
 }
 
-/** Due nodes of these hosts, a limited number each. */
 export function takeDueNodes(queryable: Queryable, hosts: readonly number[], limit: number) {
   return queryable.rows<NodeRow>(sql`
     select node.id, node, host_id, host, configured_url, manifest_url, manifest_etag, manifest_modified, next_update,

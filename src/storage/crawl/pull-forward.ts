@@ -7,7 +7,6 @@ import { sourceTable } from './sources.ts';
 // Repairs the crawler's tables after a jump of the database's clock (see work/pull-forward.ts). How long a row waits at most depends on how often
 // it failed: one that was never in trouble is not to wait for hours, as one may that always was.
 
-/** In milliseconds. */
 interface CrawlWaits {
   longestPollMs: number;
   /** The first delay after a failure, which doubles up to the last. */

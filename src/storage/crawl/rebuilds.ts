@@ -7,7 +7,6 @@ import { sql } from '../sql.ts';
 
 export const rebuildTable = 'discovery.crawl_rebuild';
 
-/** The version of a master, held as it is until the transaction ends. */
 export async function holdMaster(tx: Transaction, masterKey: number): Promise<Master | undefined> {
   await tx.query(sql`select from discovery.catalog where key = ${masterKey} for share`);
   // A statement of its own: it sees what was committed while the lock was waited for.
@@ -59,7 +58,6 @@ export async function adoptDependent(
     where key = ${lostKey} and not exists (select from discovery.crawl_extension where master_key = ${lostKey})`);
 }
 
-/** One with resources that were assembled with an older version of the master. */
 export function findLaggingCatalog(queryable: Queryable, masterKey: number, masterVersion: number) {
   return queryable.first<Dependent>(sql`select target.id as "targetId", node, catalog_id as "catalogId"
     from (

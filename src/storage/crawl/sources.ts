@@ -127,7 +127,6 @@ export async function nameNodes(tx: Transaction, sourceId: number, nodes: readon
   return { vanished, changed };
 }
 
-/** These sources name these nodes, beside those that they named before. */
 export async function addNodes(tx: Transaction, sourceIds: readonly number[], nodes: readonly NamedNode[]) {
   const names = nodes.map(({ node }) => node);
   const hosts = nodes.map(({ host }) => host);

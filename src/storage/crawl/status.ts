@@ -11,7 +11,6 @@ export interface CrawlSummary {
 
 export interface CrawlStatus extends CrawlSummary {
   nodes: NodeStatus[];
-  /** Number of all nodes, including those beyond the limit. */
   nodeCount: number;
 }
 
@@ -48,7 +47,6 @@ export interface CatalogStatus {
   catalogId: string;
   type: 'REGULAR' | 'MASTER';
   state: CatalogStanding;
-  /** The served version; null if there is none. */
   version: number | null;
   /** Versions of the entry that counts, and of the last processed one. */
   entryVersion: number | null;
@@ -99,7 +97,6 @@ export async function summarizeCrawl(queryable: Queryable): Promise<CrawlSummary
 
 const nextShown = 5;
 
-/** The nodes that fail most come first. */
 export async function readCrawlStatus(queryable: Queryable, { limit }: { limit: number }) {
   const nodes = await queryable.rows<NodeStatus>(sql`
     select node, host, coalesce(indexes, 0) as indexes, coalesce(catalogs, 0) as catalogs, coalesce(served, 0) as served,
@@ -192,7 +189,6 @@ export function findNextWork(queryable: Queryable, { node, limit }: { node?: str
     where work.due_at is not null and (${node}::text is null or node = ${node}) order by at, what, name limit ${limit}`);
 }
 
-/** When a crawled node was last looked at; undefined if it is not crawled. */
 export function findLastLook(queryable: Queryable, node: string) {
   return queryable.first<{ checkedAt: Date | null }>(sql`select checked_at as "checkedAt"
     from discovery.crawl_node where node = ${node} and (named or has_masters)`);
@@ -203,26 +199,20 @@ export function readClock(queryable: Queryable) {
   return queryable.value<Date>('select clock_timestamp() as now');
 }
 
-/** Whether every source was enumerated since it was due. */
 export async function isEnumerated(queryable: Queryable): Promise<boolean> {
-  return (
-    (await queryable.count(sql`select from discovery.crawl_source
-    where due_at <= now() or leased_until > now() limit 1`)) === 0
-  );
+  return !(await queryable.has(sql`select from discovery.crawl_source
+    where due_at <= now() or leased_until > now() limit 1`));
 }
 
 export async function isCrawled(queryable: Queryable, node: string): Promise<boolean> {
-  return (
-    (await queryable.count(sql`
+  return !(await queryable.has(sql`
     select from discovery.crawl_node as node where node = ${node} and (
       due_at <= now()
       or exists (select from discovery.crawl_index where node_id = node.id and due_at <= now())
       or exists (select from discovery.crawl_target where node_id = node.id and due_at <= now() and index_id is not null)
-    )`)) === 0
-  );
+    )`));
 }
 
-/** In the order of ids: all of a node, or some. */
 export function listCrawledCatalogs(queryable: Queryable, node: string, catalogIds?: readonly string[]) {
   return queryable.rows<CatalogStatus>(sql`
     select catalog_id as "catalogId", case when is_master then 'MASTER' else 'REGULAR' end as type, ${standing} as state,
@@ -250,7 +240,6 @@ export type CrawledVersion = Pick<
   'catalogId' | 'entryVersion' | 'appliedEntryVersion' | 'lastCode'
 > & { node: string };
 
-/** Catalogs whose newest entry is not dealt with, although it is time. */
 export function listCrawledBehind(
   queryable: Queryable,
   { ids, limit }: { ids?: readonly string[]; limit: number },

@@ -107,7 +107,6 @@ async function makeHome(home: string): Promise<void> {
   }
 }
 
-/** Joins the server that runs, or makes what is missing and starts it. */
 async function runningCluster(home: string, options: EmbeddedOptions): Promise<Cluster> {
   const { logger, settings = {}, openDirectories = usualOpenDirectories, signal } = options;
   const known = await findCluster(home);

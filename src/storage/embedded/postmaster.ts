@@ -59,7 +59,6 @@ export async function findPostmaster(cluster: Cluster, logger: Logger, signal?: 
   throw new Error(`PostgreSQL runs on ${dataDirectory}, but does not answer.`);
 }
 
-/** The server process of this cluster, if there is one, whether it answers or not. */
 export async function findServerProcess({ dataDirectory }: Cluster): Promise<Postmaster | undefined> {
   const recorded = await readPidFile(dataDirectory);
   return recorded && isServerOf(dataDirectory, commandOf(recorded.pid) ?? '') ? recorded : undefined;
@@ -69,7 +68,6 @@ function isServerOf(dataDirectory: string, command: string): boolean {
   return command.includes('postgres') && command.includes(dataDirectory);
 }
 
-/** Whether the server of the cluster runs where it is expected, as far as that can be told without asking it. */
 export async function isRunningOn({ dataDirectory, port }: Cluster): Promise<boolean> {
   const recorded = await readPidFile(dataDirectory);
   return recorded !== undefined && recorded.port === port && identifyProcess(recorded.pid) !== undefined;
@@ -106,7 +104,6 @@ export async function startPostmaster(options: {
   cluster: Cluster;
   binaries: Binaries;
   user: ServerUser | undefined;
-  /** Settings of PostgreSQL on top of ours. */
   settings: Record<string, string>;
   logFile: string;
   logger: Logger;
@@ -153,7 +150,6 @@ export async function startPostmaster(options: {
   throw new Error(explainFailure(what, output));
 }
 
-/** Waits until the server takes connections; false when it ended before. */
 async function isReady(
   cluster: Cluster,
   pid: number,

@@ -36,7 +36,6 @@ export async function findIndexedCopies(queryable: Queryable, source: string, id
   return new Map(copies.map((copy) => [copy.id, copy]));
 }
 
-/** Catalogs that searches find, after a key. */
 export function listServedCopies(
   queryable: Queryable,
   source: string,

@@ -71,7 +71,6 @@ export function listFeeds(queryable: Queryable) {
     from discovery.feed where configured order by position, id`);
 }
 
-/** How the feeds of the settings do. */
 export function listFeedStates(queryable: Queryable) {
   return queryable.rows<FeedState>(sql`
     select catalog_url as "catalogUrl", network_id as "networkId", service, subscription_id as "subscriptionId", failures, last_error as "lastError",

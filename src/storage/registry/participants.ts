@@ -52,7 +52,6 @@ export async function registerParticipant(database: Database, registration: Regi
   });
 }
 
-/** Adds a key to a registered participant: the first half of a rotation. */
 export function addKey(database: Database, subscriber: Subscriber, key: KeyRegistration): Promise<void> {
   return changeParticipant(database, subscriber, (tx) => putKey(tx, subscriber, key, false));
 }
@@ -90,11 +89,9 @@ export function addMembership(database: Database, subscriber: Subscriber, networ
 }
 
 export function removeMembership(database: Database, subscriber: Subscriber, networkId: string) {
-  return changeParticipant(database, subscriber, async (tx) => {
-    const removed = await tx.count(sql`delete from registry.membership
-      where ${isOf(subscriber)} and network_id = ${networkId}`);
-    return removed > 0;
-  });
+  return changeParticipant(database, subscriber, (tx) =>
+    tx.has(sql`delete from registry.membership where ${isOf(subscriber)} and network_id = ${networkId}`),
+  );
 }
 
 /** Sets `meta.catalog_index_urls` (self-hosted spec: Subscriber record pointer): the only pointer that a crawler has. */
@@ -166,7 +163,6 @@ function changeParticipant<T>(
   });
 }
 
-/** Whether a row belongs to the participant. */
 export function isOf({ namespace, registryName }: Subscriber): Sql {
   return sql`namespace = ${namespace} and registry_name = ${registryName}`;
 }

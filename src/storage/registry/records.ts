@@ -93,7 +93,6 @@ export function listParticipants(database: Queryable, subscriber?: Subscriber) {
     where ${subscriber ? isOf(subscriber) : sql`true`} order by namespace, registry_name, created_at, record_id`);
 }
 
-/** The newest first. */
 export function listVersions(
   database: Queryable,
   subscriber: Subscriber,

@@ -53,7 +53,6 @@ const columns = sql`id, role, action, message_id as "messageId", destination, re
   last_error as "lastError", form, created_at as "createdAt", due_at as "dueAt", give_up_at as "giveUpAt",
   settled_at as "settledAt", length(body) as "bodyBytes"`;
 
-/** The latest first. */
 export function listCallbacks(queryable: Queryable, { id, state, limit, before }: CallbackFilter) {
   return queryable.rows<CallbackSummary>(sql`
     select ${columns} ${id === undefined ? sql`` : sql`, history`} from work.callback

@@ -128,7 +128,6 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     return concurrency - slots.size + Math.min(waiting.size, options.aside ?? 0);
   }
 
-  /** Fills the free slots; returns how long to sleep unless something wakes the loop. */
   async function claimMore(): Promise<number> {
     const { where, columns, perGroup } = options;
     const groups = options.groups?.();

@@ -11,7 +11,6 @@ export interface Exchange {
   status?: number;
   /** The beginning of the answer, or why none came. */
   answer: string;
-  /** The beginning of the body. */
   request: string;
 }
 
@@ -26,7 +25,6 @@ export function appendHistory(history: Sql, later: string | Sql): Sql {
     else jsonb_path_query_array(coalesce(${history}, '[]') || ${later}::jsonb, '$[last - ${raw(maxExchanges - 1)} to last]') end`;
 }
 
-/** Additions to the history; undefined if the first request succeeded. */
 export function exchangesToKeep(
   exchanges: readonly Exchange[],
   { isDelivered, failedBefore }: { isDelivered: boolean; failedBefore: boolean },

@@ -116,7 +116,6 @@ export async function renew(
   return new Set(kept);
 }
 
-/** Milliseconds until the next row that is not due yet becomes due; null when there is none. */
 export function msUntilNextDue(queryable: Queryable, table: string, where?: Record<string, unknown>) {
   return queryable.value<number | null>(
     sql`select (extract(epoch from min(due_at) - now()) * 1000)::float8

@@ -56,7 +56,6 @@ export function createPromiseStore(database: Database): StorePromise {
 
 interface Row extends NewPromise {
   lease: Lease | undefined;
-  /** Hash of the key. */
   hash: Buffer;
   receiver: string;
 }

@@ -43,10 +43,7 @@ const kinds = {
     where: (now) => sql`expires_at < ${now}::timestamptz - interval '15 minutes'`,
     batch: 20,
   },
-  submissions: {
-    table: 'catalog.submission',
-    where: (before) => sql`done_at < ${before}`,
-  },
+  submissions: { table: 'catalog.submission', where: (before) => sql`done_at < ${before}` },
   // Should its catalog match a subscription of the receiver again, a push that was deleted begins with the whole catalog.
   withdrawnPushes: {
     table: 'catalog.push',
@@ -69,7 +66,6 @@ const kinds = {
   },
 } satisfies Record<string, OldRows>;
 
-/** Deletes the rows of a kind from before a time; returns how many. */
 export function deleteOld(queryable: Queryable, kind: RetainedKind, before: Date): Promise<number> {
   const { table, key = 'id', where, batch }: OldRows = kinds[kind];
   const statement = (limit: number) => sql`delete from ${raw(table)} where (${raw(key)}) in (
@@ -81,8 +77,6 @@ export function deleteOld(queryable: Queryable, kind: RetainedKind, before: Date
 /** Whether this process does the housekeeping now: the one that moves the due time does. A due time too far ahead is from before the clock was set back. */
 export async function claimHousekeeping(queryable: Queryable, everyMs: number): Promise<boolean> {
   const next = dueIn(everyMs);
-  return (
-    (await queryable.count(sql`update work.housekeeping set due_at = ${next}
-    where due_at not between now() and ${next}`)) > 0
-  );
+  return queryable.has(sql`update work.housekeeping set due_at = ${next}
+    where due_at not between now() and ${next}`);
 }

@@ -9,7 +9,6 @@ interface SentRequest {
   role: string;
   messageId: string;
   action: string;
-  /** Digest of the raw body. */
   digest: string;
   expires: Date;
 }
@@ -40,7 +39,5 @@ interface TakenCallback extends Omit<SentRequest, 'expires'> {
 
 /** False when it was taken before. */
 export async function takeCallback(tx: Transaction, callback: TakenCallback): Promise<boolean> {
-  return (
-    (await tx.count(sql`insert into work.taken_callback ${newRow(callback)} on conflict do nothing`)) > 0
-  );
+  return tx.has(sql`insert into work.taken_callback ${newRow(callback)} on conflict do nothing`);
 }

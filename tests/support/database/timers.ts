@@ -56,7 +56,7 @@ export const timers: Record<string, (RegExp | string)[]> = {
   'storage/first-connection.ts': ['once, at a start'],
   'storage/hints.ts': ['connects again', 'gathers notifications', 'once, at an end'],
   'storage/replicas.ts': ['reads the position of a server, and no table'],
-  'storage/time-limit.ts': ['part of a statement'],
+  'storage/statement.ts': ['part of a statement'],
   'storage/work/alarm.ts': ['used by others'],
   'storage/work/due-work.ts': Array(5).fill('used by others'),
   'storage/work/rebuild-loop.ts': ['used by others', 'used by others'],
