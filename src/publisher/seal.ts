@@ -191,7 +191,7 @@ const itemsPerPiece = 500;
 function* piecesOfList(list: readonly Json[], form: CanonicalForm): Generator<Buffer> {
   for (let start = 0; start < list.length; start += itemsPerPiece) {
     const piece = Buffer.from(form.write(list.slice(start, start + itemsPerPiece)));
-    // What stands before the items replaces the bracket that opens their list.
+    // The opening bracket is replaced by the text before or between items.
     piece.write(start === 0 ? '[' : ',');
     yield piece.subarray(0, -1);
   }

@@ -3,10 +3,10 @@ import type { Config } from '../config.ts';
 import type { Spent } from '../http/shared-limits.ts';
 import type { OperationsStart, Process } from '../main.ts';
 
-// Messages between the supervisor and its workers, over the channel that node:cluster opens between them:
+// Messages between the supervisor and its workers, over the channel of node:cluster:
 //
 //   worker: ready → supervisor: assignment → worker: started, or failed and its end
-//   supervisor: stop → worker drains and ends. A channel that is closed means the same: the supervisor is gone.
+//   supervisor: stop → worker drains and ends. A closed channel means the same: the supervisor is gone.
 //   supervisor: ping → worker: pong (slot.ts)
 //   worker: spent → supervisor: spent, to the others (http/shared-limits.ts)
 //   worker: all-metrics-wanted → supervisor: metrics-wanted, to all → workers: metrics → supervisor: all-metrics
