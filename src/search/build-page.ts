@@ -1,6 +1,6 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 import { AnswerDraft, type AnswerPage, maxLimit, neededCount } from '../rules/discover/page-answer.ts';
-import { readPage, type SharedDocuments } from './documents/read-page.ts';
+import type { PageReader } from './documents/read-page.ts';
 import type { Hit } from './hit.ts';
 import type { Plan } from './plan.ts';
 import type { Tools } from './tools.ts';
@@ -16,15 +16,14 @@ const manyOffers = 1_000;
  * it has changed since it was found; then one that the filter selects instead may be missing.
  */
 export async function buildPage(
-  { reader, deadline, scope, trace }: Tools,
+  { deadline, trace }: Tools,
   { paging, filter }: Plan,
-  hits: AsyncIterable<Part>,
+  { hits, page }: { hits: AsyncIterable<Part>; page: PageReader },
   beforePage?: (resources: number) => Promise<void>,
 ): Promise<{ answer: AnswerPage; isOutdated: boolean }> {
   const { limit = maxLimit, offset = 0 } = paging;
   const needed = neededCount(paging);
   const draft = new AnswerDraft();
-  const documents: SharedDocuments = new Map();
   let [counted, resources, isOutdated] = [0, 0, false];
   const work = async () => {
     let reading = Promise.resolve();
@@ -54,7 +53,7 @@ export async function buildPage(
     for (let start = 0; start < keys.length && !draft.isFull; ) {
       deadline.check();
       const wanted = keys.slice(start, start + draft.roomFor);
-      const part = await readPage(reader, wanted, { scope, check: filter?.check }, documents);
+      const part = await page.read(wanted, filter?.check);
       isOutdated ||= part.found.length < part.read;
       for (const { key, ...each } of part.found) {
         const { rank, distance } = byKey.get(key) ?? {};

@@ -9,11 +9,13 @@ import { buildPage } from './build-page.ts';
 import type { CacheName, Caches, IndexReader } from './cache/caches.ts';
 import { assumeFresh, type CacheFreshness, refreshCaches } from './cache/invalidation.ts';
 import { createDeadline, type Deadline, withinDeadline } from './deadline.ts';
+import { createPageReader } from './documents/read-page.ts';
 import { type IndexFormats, indexFormats, newestOf } from './entries/index-format.ts';
 import { type Evaluation, evaluating } from './evaluation.ts';
 import { findHits } from './find-hits.ts';
 import { findInUse } from './generations/in-use.ts';
 import type { Hit } from './hit.ts';
+import type { FindOptions } from './opensearch/find.ts';
 import type { IndexedSearch } from './opensearch/indexed-search.ts';
 import { type Plan, planQuestion, type Question } from './plan.ts';
 import { readWords } from './text/read-words.ts';
@@ -99,9 +101,10 @@ async function evaluate(engine: SearchEngine, question: Question, options: Evalu
     const freshness = isOptimistic && !engine.indexed ? assumeFresh(caches) : undefined;
     if (freshness === undefined) await refreshIndex(engine, deadline, { mayLag: attempt === 1 });
     const { tools, plan } = await openSearch(engine, question, { deadline, evaluation, trace });
-    const hits = findMatches(engine, tools, plan, { isFirst: attempt === 1 });
+    const page = createPageReader(tools.reader, tools.scope);
+    const hits = findMatches(engine, tools, plan, { isFirst: attempt === 1, ...page });
     trace.endPhase('refresh');
-    const { answer, isOutdated } = await buildPage(tools, plan, hits, options.beforePage);
+    const { answer, isOutdated } = await buildPage(tools, plan, { hits, page }, options.beforePage);
     trace.endPhase('find');
     trace.note('found', { resources: answer.resourceCount });
     if (isOutdated && attempt < maxAttempts) continue;
@@ -116,7 +119,7 @@ export function findMatches(
   { indexed }: SearchEngine,
   tools: Tools,
   plan: Plan,
-  options: { isFirst?: boolean } = {},
+  options: FindOptions = {},
 ): AsyncIterable<Hit[] | number> {
   return indexed ? indexed.findHits(tools, plan, options) : findHits(tools, plan);
 }

@@ -28,11 +28,11 @@ type Tokenize = Tokenizer['index'];
 const ownPercent = 100;
 const othersPercent = 60;
 /** Weight of a word in a text of the usual length, in words. */
-const fields = {
-  name: { weight: 8, usualLength: 10 },
-  description: { weight: 3, usualLength: 12 },
-  attribute: { weight: 1, usualLength: 40 },
-};
+const fields = [
+  ['name', { weight: 8, usualLength: 10 }],
+  ['description', { weight: 3, usualLength: 12 }],
+  ['attribute', { weight: 1, usualLength: 40 }],
+] as const;
 /** How much the length decides: 0 not at all, 1 wholly. */
 const lengthShare = 0.5;
 /** A word that counts so much reaches half of what any can. */
@@ -69,7 +69,7 @@ function weighInOrder(texts: readonly SearchedText[], levelPercent: number, toke
   return new Map(
     Array.from(words, (word) => {
       let sum = 0;
-      for (const [field, { weight, usualLength }] of entriesOf(fields)) {
+      for (const [field, { weight, usualLength }] of fields) {
         const length = 1 - lengthShare + (lengthShare * lengths[field]) / usualLength;
         sum += (weight * (counts[field].get(word) ?? 0)) / length;
       }
@@ -77,5 +77,3 @@ function weighInOrder(texts: readonly SearchedText[], levelPercent: number, toke
     }),
   );
 }
-
-const entriesOf = Object.entries as <K extends string, V>(record: Record<K, V>) => [K, V][];

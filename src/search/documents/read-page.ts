@@ -1,5 +1,5 @@
 import type { Json } from '../../protocol/json.ts';
-import type { FoundResource, StoredDocument } from '../../rules/discover/page-answer.ts';
+import type { StoredDocument } from '../../rules/discover/page-answer.ts';
 import { isSearched } from '../../rules/discover/served.ts';
 import { isWithin } from '../../rules/time-period.ts';
 import { bigintArray } from '../../storage/binary-arrays.ts';
@@ -22,49 +22,56 @@ const maxOfferCharacters = 8_192;
 /** Resources that one statement reads. */
 const documentsAtOnce = 300;
 
-/** The documents of a page by their keys: the same catalog and the same offer are the same object, whichever part of the page they came with. */
-export type SharedDocuments = Map<number, StoredDocument>;
+export type PageReader = ReturnType<typeof createPageReader>;
 
-/**
- * In the order of the keys, as many as can be read at once, at least one; what has gone meanwhile is left out. `check`: what every document on the page must satisfy, lest it was found only because its hash is
- * that of something else, or as it was before.
- */
-export async function readPage(
-  reader: IndexReader,
-  keys: number[],
-  { scope, check }: { scope: Scope; check?: (resource: Json) => boolean },
-  documents: SharedDocuments,
-): Promise<{ found: (FoundResource & { key: number })[]; read: number }> {
-  // While the database reads some, the process parses others.
-  const parts = Array.from(inBatches(keys, documentsAtOnce), (some) => readRows(reader, some));
-  const rows = (await Promise.all(parts)).flat().sort((a, b) => a.kind - b.kind);
-  const homes = parseHomes(rows.filter((row) => row.kind !== 1 || isInScope(reader, row.state, scope)));
-  const shared = new Map([...homes].filter(([, { isShared }]) => isShared));
-  const unread = shared.size > 0 ? await addSharedOffers(reader, shared, keys, scope) : new Set<number>();
-  for (const home of homes.values())
-    for (const lister of home.isShared ? [] : [home, ...home.resources.values()])
-      lister.offers = lister.offers.filter(({ validity }) => isWithin(validity, scope.now));
-  const firstUnread = keys.findIndex((key) => unread.has(key));
-  const read = firstUnread < 0 ? keys.length : firstUnread;
-  const share = (key: number, document: StoredDocument) => {
-    if (!documents.has(key)) documents.set(key, document);
-    return documents.get(key) ?? document;
+export function createPageReader(reader: IndexReader, scope: Scope) {
+  /** The same catalog and the same offer are the same object, whichever part of the page they came with. */
+  const documents = new Map<number, StoredDocument>();
+  let [ahead, reading]: [ReadonlySet<number>, Promise<Row[]>] = [new Set(), Promise.resolve([])];
+  const readSome = (keys: readonly number[]) =>
+    keys.every((key) => ahead.has(key)) ? reading : readRows(reader, keys);
+  return {
+    /** Begins to read what is probably on the page. */
+    readAhead(keys: readonly number[]): void {
+      [ahead, reading] = [new Set(keys), readRows(reader, keys)];
+      reading.catch(() => undefined); // the page throws it, if it is read
+    },
+    /**
+     * In the order of the keys, as many as can be read at once, at least one; what has gone meanwhile is left out. `check`: what every document on the page must satisfy, lest it was found only because its hash is
+     * that of something else, or as it was before.
+     */
+    async read(keys: number[], check?: (resource: Json) => boolean) {
+      // While the database reads some, the process parses others.
+      const parts = await Promise.all(Array.from(inBatches(keys, documentsAtOnce), readSome));
+      const rows = parts.flat().sort((a, b) => a.kind - b.kind);
+      const homes = parseHomes(rows.filter((row) => row.kind !== 1 || isInScope(reader, row.state, scope)));
+      const shared = new Map([...homes].filter(([, { isShared }]) => isShared));
+      const unread = shared.size > 0 ? await addSharedOffers(reader, shared, keys, scope) : new Set<number>();
+      for (const home of homes.values())
+        for (const lister of home.isShared ? [] : [home, ...home.resources.values()])
+          lister.offers = lister.offers.filter(({ validity }) => isWithin(validity, scope.now));
+      const firstUnread = keys.findIndex((key) => unread.has(key));
+      const read = firstUnread < 0 ? keys.length : firstUnread;
+      const share = (key: number, document: StoredDocument) => {
+        if (!documents.has(key)) documents.set(key, document);
+        return documents.get(key) ?? document;
+      };
+      const listWide = ({ offers, more }: Home) => ({ offers: offers.map(({ document }) => document), more });
+      const wide = new Map(Array.from(homes, ([key, home]) => [key, listWide(home)]));
+      const found = keys.slice(0, read).flatMap((key) => {
+        const home = homes.get(catalogKeyOf(key));
+        const resource = home?.resources.get(key);
+        if (!home || !resource || check?.(JSON.parse(resource.document.text)) === false) return [];
+        const { id: resourceId, document, more } = resource;
+        const offers = resource.offers.map((offer) => share(offer.key, offer.document));
+        const around = { catalog: share(headOf(key), home.head), wide: wide.get(catalogKeyOf(key)) };
+        return [
+          { key, ranked: { catalogId: home.id, resourceId }, resource: document, offers, more, ...around },
+        ];
+      });
+      return { found, read };
+    },
   };
-  const listWide = ({ offers, more }: Home) => ({ offers: offers.map(({ document }) => document), more });
-  const wide = new Map(Array.from(homes, ([key, home]) => [key, listWide(home)]));
-  const found = keys.slice(0, read).flatMap((key) => {
-    const home = homes.get(catalogKeyOf(key));
-    const resource = home?.resources.get(key);
-    if (!home || !resource || check?.(JSON.parse(resource.document.text)) === false) return [];
-    return [
-      {
-        ...{ key, ranked: { catalogId: home.id, resourceId: resource.id }, resource: resource.document },
-        ...{ catalog: share(headOf(key), home.head), wide: wide.get(catalogKeyOf(key)) },
-        ...{ offers: resource.offers.map((offer) => share(offer.key, offer.document)), more: resource.more },
-      },
-    ];
-  });
-  return { found, read };
 }
 
 function isInScope({ caches }: IndexReader, text: string, scope: Scope): boolean {

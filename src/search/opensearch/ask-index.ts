@@ -6,7 +6,7 @@ import type { Scope } from '../documents/scope.ts';
 import type { Source } from '../filter/plan.ts';
 import type { Plan } from '../plan.ts';
 import { isRadius, type SpatialPlan } from '../spatial/constraint.ts';
-import { envelopeOf, everyNetwork, factText, numberText, objectFact, placeFact, slotOf } from './document.ts';
+import { envelopeOf, everyNetwork, numberText, objectFact, placeFact, slotOf } from './document.ts';
 import { anyPlace } from './indexes.ts';
 
 // A plan as one question to OpenSearch. It finds all that match, sometimes more.
@@ -65,7 +65,7 @@ export function askScope({ networkId, schemaContext }: Scope): object[] {
 function findSource(source: Source): object {
   switch (source.kind) {
     case 'fact':
-      return { term: { facts: factText(source.list) } };
+      return { term: { facts: `${source.list}` } };
     case 'column': {
       const { least, most } = source.range;
       if (least > most) return { match_none: {} };

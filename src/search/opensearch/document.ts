@@ -1,7 +1,9 @@
+import { hash } from 'node:crypto';
 import type { Geometry } from '../../protocol/geojson.ts';
 import { isSearched } from '../../rules/discover/served.ts';
 import { type MapBox, mapBox, wrapLongitude } from '../../rules/geometry/map-box.ts';
 import { pointOf } from '../../rules/geometry/sphere-box.ts';
+import type { WordWeights } from '../../rules/text/word-weights.ts';
 import type { Subject } from '../confirm/read-subjects.ts';
 import { hash53, type Level } from '../entries/attributes.ts';
 import { type DocumentEntries, entriesOfDocument } from '../entries/document-entries.ts';
@@ -15,79 +17,98 @@ import { anyPlace, placeSlots } from './indexes.ts';
 export interface IndexDocument {
   key: number;
   digest: number;
-  /** Its words. */
-  own: string[];
-  [field: string]: unknown;
+  /** Its own. */
+  words: readonly string[];
+  /** JSON. */
+  text: string;
+}
+
+/** What a document brings to those that are found by it. */
+interface Part {
+  words: WordWeights;
+  /** Terms with spaces between them: OpenSearch indexes a text faster than a list. */
+  facts: string;
+  numbers: string[];
+  places: [field: string, value: unknown][];
 }
 
 /** Makes the documents of catalogs, resources and offers, which may belong to the same few catalogs. */
 export function createDocuments(format: IndexFormat, now: Date) {
-  const known = new Map<number, DocumentEntries>();
-  const entriesOf = (level: Level, key: number, document: object) => {
-    const entries = known.get(key) ?? entriesOfDocument(format, level, document);
-    if (level !== 'resource') known.set(key, entries);
-    return entries;
+  const known = new Map<number, Part>();
+  const partOf = (level: Level, key: number, document: object) => {
+    const part = known.get(key) ?? describe(format, entriesOfDocument(format, level, document));
+    if (level !== 'resource') known.set(key, part);
+    return part;
   };
-  return (key: number, content: object, subject?: Subject): IndexDocument => {
-    const own = entriesOf(kindOf(key), key, content);
-    const base = { key, catalog: catalogKeyOf(key), own: [...own.words.keys()] };
-    if (subject === undefined) return withDigest(base);
+  return (key: number, json: string, subject?: Subject): IndexDocument => {
+    const own = partOf(kindOf(key), key, (subject?.resource as object) ?? JSON.parse(json));
+    const words = [...own.words.keys()];
+    const base = { catalog: catalogKeyOf(key), own: words.join(' ') };
+    const build = (rest: object = {}, parts: readonly Part[] = []): IndexDocument => {
+      const content = `${JSON.stringify({ key, ...base, ...rest }).slice(0, -1)},"words":${weigh(parts)}}`;
+      // So many digits are an exact number.
+      const digest = Number.parseInt(hash('sha256', content).slice(0, 13), 16);
+      return { key, digest, words, text: `{"digest":${digest},${content.slice(1)}` };
+    };
+    if (subject === undefined) return build();
     const { home, offers, until } = subject;
-    const until_ = Number.isFinite(until) ? { until } : {};
-    if (!isSearched(home.state, {}, now)) return withDigest({ ...base, ...until_ });
+    const change = Number.isFinite(until) && { until };
+    if (!isSearched(home.state, {}, now)) return build({ ...change });
     const parts = [
       own,
-      entriesOf('catalog', headOf(key), home.head),
-      ...offers.map(({ key: offerKey, offer }) => entriesOf('offer', offerKey, offer)),
+      partOf('catalog', headOf(key), home.head),
+      ...offers.map(({ key: offerKey, offer }) => partOf('offer', offerKey, offer)),
     ];
-    return withDigest({ ...base, ...until_, ...found(format, parts), live: true, ...scopeOf(home.state) });
+    const { networkIds, schemaTypes } = home.state;
+    const networks = networkIds.length === 0 ? [everyNetwork] : networkIds;
+    return build({ ...change, ...found(parts), live: true, networks, schemas: [...schemaTypes] }, parts);
   };
 }
 
-function scopeOf({ networkIds, schemaTypes }: Subject['home']['state']) {
-  return { networks: networkIds.length === 0 ? [everyNetwork] : networkIds, schemas: [...schemaTypes] };
+function describe(format: IndexFormat, { words, geometries, ...entries }: DocumentEntries): Part {
+  const facts = [
+    ...entries.facts,
+    ...Array.from(entries.objects, objectFact),
+    ...new Set(geometries.map(({ path }) => placeFact(path))),
+  ];
+  const numbers = [...entries.numbers].flatMap(([path, values]) =>
+    Array.from(values, (value) => numberText(columnList(path), value)),
+  );
+  const places = geometries.flatMap(({ path, geometry }) =>
+    [slotOf(path), anyPlace].flatMap((slot) => placeFields(format, slot, geometry)),
+  );
+  return { words, facts: facts.join(' '), numbers, places };
+}
+
+/** JSON: letters and digits need no escapes. */
+function weigh(parts: readonly Part[]): string {
+  const most = new Map(parts[0]?.words);
+  for (const { words } of parts.slice(1))
+    for (const [word, weight] of words) if ((most.get(word) ?? 0) < weight) most.set(word, weight);
+  return `{${Array.from(most, ([word, weight]) => `"${word}":${Math.round(weight * 100)}`).join()}}`;
 }
 
 /** No id of a network. */
 export const everyNetwork = '*';
 
-function found(format: IndexFormat, parts: readonly DocumentEntries[]) {
-  const [facts, numbers, words] = [new Set<string>(), new Set<string>(), new Map<string, number>()];
+function found(parts: readonly Part[]) {
   const places: Record<string, unknown[]> = {};
-  for (const part of parts) {
-    for (const fact of part.facts) facts.add(factText(fact));
-    for (const path of part.objects) facts.add(objectFact(path));
-    for (const [path, values] of part.numbers)
-      for (const value of values) numbers.add(numberText(columnList(path), value));
-    for (const [word, weight] of part.words)
-      words.set(word, Math.max(words.get(word) ?? 0, Math.round(weight * 100)));
-    for (const { path, geometry } of part.geometries) {
-      facts.add(placeFact(path));
-      for (const slot of [slotOf(path), anyPlace]) addPlace(format, places, slot, geometry);
-    }
-  }
-  return { facts: [...facts], numbers: [...numbers], words: Object.fromEntries(words), ...places };
+  for (const [field, value] of parts.flatMap((part) => part.places))
+    places[field] = [...(places[field] ?? []), value];
+  const facts = parts.map((part) => part.facts).join(' ');
+  return { facts, numbers: parts.flatMap(({ numbers }) => numbers), ...places };
 }
 
 /** A point is measured. Of anything else the box leads to it, and it comes before all that is measured: nobody knows how near it is. */
-function addPlace(
-  format: IndexFormat,
-  places: Record<string, unknown[]>,
-  slot: number | string,
-  geometry: Geometry,
-): void {
-  const add = (field: string, value: unknown) => {
-    const values = places[`${field}_${slot}`] ?? [];
-    places[`${field}_${slot}`] = values;
-    values.push(value);
-  };
+function placeFields(format: IndexFormat, slot: number | string, geometry: Geometry): Part['places'] {
   if (geometry.type === 'Point' && pointOf(geometry)) {
     const [longitude = 0, latitude = 0] = geometry.coordinates;
-    add('at', [wrapLongitude(longitude), latitude]);
-    return;
+    return [[`at_${slot}`, [wrapLongitude(longitude), latitude]]];
   }
-  add('area', envelopeOf(mapBox(format.geometries.boxOf(geometry))));
-  places[`wide_${slot}`] = [1];
+  return [
+    [`area_${slot}`, envelopeOf(mapBox(format.geometries.boxOf(geometry)))],
+    [`wide_${slot}`, 1],
+  ];
 }
 
 export function envelopeOf({ west, north, east, south }: MapBox): object {
@@ -104,18 +125,14 @@ export function slotOf(path: string): number {
   return hash53(path) % placeSlots;
 }
 
-export function factText(fact: number): string {
-  return fact.toString(36);
-}
-
 /** Some document has an object at the path (entries/object-paths.ts). */
 export function objectFact(path: string): string {
-  return factText(hash53(`${path}\u0004`));
+  return `${hash53(`${path}\u0004`)}`;
 }
 
 /** A geometry stands at the path. */
 export function placeFact(path: string): string {
-  return factText(hash53(`${path}\u0005`));
+  return `${hash53(`${path}\u0005`)}`;
 }
 
 /** A number under a path as an address of 16 bytes, in the order of numbers: seven bytes of the column, after one that no other use of such addresses has, and eight of the number. */
@@ -131,7 +148,3 @@ export function numberText(column: number, value: number): string {
 
 const firstByte = 0x20;
 const signBit = 1n << 63n;
-
-function withDigest(document: { key: number; own: string[]; [field: string]: unknown }): IndexDocument {
-  return { ...document, digest: hash53(JSON.stringify(document)) };
-}

@@ -20,15 +20,24 @@ import { maxResults } from './indexes.ts';
 const comparedAtOnce = 1_000;
 /** Hits beyond the page that are read with it: they may change places with its last ones. */
 const beyondPage = { usual: 1, banded: 10 };
+/** Documents of the page that are read while they are compared. */
+const maxAhead = 100;
 /** Ranks of OpenSearch have seven digits. */
 const relativeSlack = 1e-6;
+
+export interface FindOptions {
+  /** The search is repeated if the page has changed meanwhile. */
+  isFirst?: boolean;
+  /** Begins to read resources of the page while they are compared. */
+  readAhead?(keys: readonly number[]): void;
+}
 
 /** Hits in the order of the answer, part by part, and how many more there are. */
 export async function* findIndexedHits(
   { client, readQuery }: { client: OpenSearch; readQuery(tools: Tools, plan: Plan): Promise<TextQuery> },
   tools: Tools,
   plan: Plan,
-  { isFirst = false } = {},
+  { isFirst = false, readAhead }: FindOptions = {},
 ): AsyncGenerator<Hit[] | number> {
   const { deadline, trace } = tools;
   const text =
@@ -39,13 +48,10 @@ export async function* findIndexedHits(
   );
   const question = askIndex(plan, places, text);
   const { limit = maxLimit, offset = 0 } = plan.paging;
-  const isBanded = question.sortedBy.includes('band');
+  const beyond = question.sortedBy.includes('band') ? beyondPage.banded : beyondPage.usual;
   const needed = neededCount(plan.paging);
   const wanted = offset + limit;
-  const first = question.isExact
-    ? wanted + (isBanded ? beyondPage.banded : beyondPage.usual)
-    : comparedAtOnce;
-  const size = Math.min(first, maxResults);
+  const size = Math.min(question.isExact ? wanted + beyond : comparedAtOnce, maxResults);
   let pending: Hit[] = [];
   let [read, sent] = [0, 0];
   for (let after: unknown[] | undefined; ; ) {
@@ -56,13 +62,10 @@ export async function* findIndexedHits(
       total: found.total,
     }));
     const keys = hits.map(({ sort }) => sort.at(-1) as number);
-    const confirm = () =>
-      isCheckedOnPage(plan, question) && isFirst ? hitsOf(keys) : confirmHits(tools, plan, text, keys);
-    const confirmed = await trace.time(
-      'compare documents',
-      async () => confirm(),
-      (found) => ({ left: found.length }),
-    );
+    const isCompared = !isFirst || !isCheckedOnPage(plan, question);
+    if (isCompared && after === undefined && size <= maxAhead) readAhead?.(keys.slice(offset));
+    const confirm = async () => (isCompared ? confirmHits(tools, plan, text, keys) : hitsOf(keys));
+    const confirmed = await trace.time('compare documents', confirm, (found) => ({ left: found.length }));
     pending = sortHits([...pending, ...confirmed]);
     read += hits.length;
     const last = hits.at(-1);
@@ -124,9 +127,8 @@ async function askPage(
 export async function hasPlace(client: OpenSearch, scope: Scope, paths: readonly string[]): Promise<boolean> {
   const query = { bool: { filter: [...askScope(scope), { terms: { facts: paths.map(placeFact) } }] } };
   const body = { size: 0, query, track_total_hits: 1, terminate_after: 1 };
-  const { hits } = await client.ask<{ hits: { total: { value: number } } }>(`/${client.prefix}/_search`, {
-    body,
-  });
+  const path = `/${client.prefix}/_search`;
+  const { hits } = await client.ask<{ hits: { total: { value: number } } }>(path, { body });
   return hits.total.value > 0;
 }
 

@@ -4,7 +4,7 @@ import type { IndexFormat } from '../entries/index-format.ts';
 import type { Plan } from '../plan.ts';
 import type { Tools } from '../tools.ts';
 import { connectOpenSearch } from './client.ts';
-import { findIndexedHits, hasPlace, readVersion } from './find.ts';
+import { type FindOptions, findIndexedHits, hasPlace, readVersion } from './find.ts';
 import { createSender } from './send.ts';
 import { createWordReader } from './word-index.ts';
 
@@ -17,10 +17,10 @@ export function openIndexedSearch({ config, now }: { config: Config; now: () => 
   if (config.SEARCH_INDEX !== 'opensearch') return undefined;
   const client = connectOpenSearch(config);
   const readWords = createWordReader(client);
-  const readQuery = async (tools: Tools, plan: Plan) => readWords(plan, await readVersion(tools));
+  const readQuery = (tools: Tools, plan: Plan) => readWords(plan, readVersion(tools));
   return {
-    /** Hits in the order of the answer, part by part, and how many more there are. `isFirst`: the search is repeated if the page has changed meanwhile. */
-    findHits: (tools: Tools, plan: Plan, options: { isFirst?: boolean }) =>
+    /** Hits in the order of the answer, part by part, and how many more there are. */
+    findHits: (tools: Tools, plan: Plan, options: FindOptions) =>
       findIndexedHits({ client, readQuery }, tools, plan, options),
     /** The words of a text, with what they stand for. */
     readQuery,

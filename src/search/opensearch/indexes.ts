@@ -8,7 +8,9 @@ export const placeSlots = 16;
 /** The field for all paths together. */
 export const anyPlace = 'any';
 
-const hashes = { type: 'keyword', doc_values: false, norms: false };
+const term = { type: 'keyword', doc_values: false, norms: false };
+/** Terms with spaces between them. */
+const terms = { type: 'text', analyzer: 'whitespace', index_options: 'docs', norms: false };
 const stored = { type: 'long', doc_values: true };
 
 const mappings = {
@@ -20,12 +22,12 @@ const mappings = {
     digest: { ...stored, index: false },
     until: { type: 'long', doc_values: false },
     live: { type: 'boolean', doc_values: false },
-    networks: hashes,
-    schemas: hashes,
-    facts: hashes,
+    networks: term,
+    schemas: term,
+    facts: terms,
     numbers: { type: 'ip', doc_values: false },
     words: { type: 'rank_features' },
-    own: hashes,
+    own: terms,
     ...Object.fromEntries(
       [...Array(placeSlots).keys(), anyPlace].flatMap((slot) => [
         [`at_${slot}`, { type: 'geo_point' }],
@@ -39,7 +41,7 @@ const mappings = {
 const wordMappings = {
   dynamic: 'strict',
   _source: { enabled: false },
-  properties: { key: { type: 'keyword' }, length: { type: 'short' }, hashes },
+  properties: { key: { type: 'keyword' }, length: { type: 'short' }, hashes: terms },
 };
 
 export function wordsOf(index: string): string {
@@ -96,23 +98,14 @@ const maxBulkLength = 4_000_000;
 /** A version is there that is as new, or newer. */
 const conflict = 409;
 
-/** Writes in bulk: each item says what to do, and brings the document if there is one. A higher version that is there already stays. */
-export async function writeBulk(client: OpenSearch, index: string, items: Iterable<readonly object[]>) {
-  let lines: string[] = [];
-  let length = 0;
-  const flush = async () => {
-    if (lines.length === 0) return;
-    const answer = await client.ask<BulkAnswer>(`/${index}/_bulk`, { body: lines });
+/** Writes in bulk: each item is an action, and on the next line the document if there is one. A higher version that is there already stays. */
+export async function writeBulk(client: OpenSearch, index: string, items: readonly string[]) {
+  for (let [start, end] = [0, 0]; end < items.length; start = end) {
+    for (let length = 0; end < items.length && length < maxBulkLength; end++)
+      length += items[end]?.length ?? 0;
+    const answer = await client.ask<BulkAnswer>(`/${index}/_bulk`, { body: items.slice(start, end) });
     const results = answer.errors ? answer.items.flatMap(Object.values) : [];
     const failed = results.find(({ status, error }) => error !== undefined && status !== conflict);
     if (failed) throw new RefusedByOpenSearch(failed.status, JSON.stringify(failed.error));
-    [lines, length] = [[], 0];
-  };
-  for (const line of Array.from(items).flat()) {
-    lines.push(JSON.stringify(line));
-    length += lines.at(-1)?.length ?? 0;
-    // An action stands before its document.
-    if (length > maxBulkLength && 'key' in line) await flush();
   }
-  await flush();
 }

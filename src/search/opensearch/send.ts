@@ -5,7 +5,7 @@ import type { IndexFormat } from '../entries/index-format.ts';
 import { type KeyRange, kindOf } from '../keys.ts';
 import type { OpenSearch } from './client.ts';
 import { createDocuments, type IndexDocument } from './document.ts';
-import { refresh, writeBulk } from './indexes.ts';
+import { writeBulk } from './indexes.ts';
 import { createWordWriter } from './word-index.ts';
 
 // Compares a part of the space of keys with an index, and sends what differs.
@@ -17,83 +17,83 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
   const addWords = createWordWriter(client, format);
 
   async function send(index: string, differences: readonly DocumentDifference[], version: number) {
-    const meta = (key: number) => ({ _id: `${key}`, version, version_type: 'external_gte' });
-    const items = differences.map(({ key, document }) =>
-      document ? [{ index: meta(key) }, document] : [{ delete: meta(key) }],
+    const items = differences.map(({ key, document }) => {
+      const meta = `{"_id":"${key}","version":${version},"version_type":"external_gte"}`;
+      return document ? `{"index":${meta}}\n${document.text}` : `{"delete":${meta}}`;
+    });
+    // Words first: if this fails, the documents will differ again.
+    await addWords(
+      index,
+      differences.flatMap(({ document }) => document?.words ?? []),
     );
-    const words = differences.flatMap(({ document }) => document?.own ?? []);
-    await addWords(index, words);
     await writeBulk(client, index, items);
   }
 
-  /** Compares the first part of some ranges, and sends what differs, unless there is no version for it. `next`: where the rest begins. */
-  async function sendPart(
-    queryable: Queryable,
-    indexes: readonly string[],
-    ranges: readonly KeyRange[],
-    version?: number,
-  ) {
-    const part = await readPart(queryable, format, now(), ranges);
-    const differences: DocumentDifference[] = [];
-    for (const index of indexes) {
-      const found = await findDifferences(client, index, part);
-      if (version !== undefined) await send(index, found, version);
-      differences.push(...found);
-    }
-    return { documents: part.documents.size, next: part.next, differences };
-  }
-
   return {
-    sendPart,
-    /** Sends all that differs, and shows it. */
-    async sendAll(...[queryable, indexes, ranges, version]: Parameters<typeof sendPart>) {
-      for (let left = ranges; left.length > 0; ) {
-        const { next } = await sendPart(queryable, indexes, left, version);
-        left = next === undefined ? [] : startAt(left, next);
-      }
-      await refresh(client, indexes);
+    /** Compares the first part of a range with an index, and sends what differs if there is a version for it. `next`: where the rest begins. */
+    async compare(queryable: Queryable, index: string, range: KeyRange, version?: number) {
+      const { documents, ranges, rest } = await readPart(queryable, format, now(), [range]);
+      const differences = findDifferences(documents, await readDigests(client, index, ranges));
+      if (version !== undefined) await send(index, differences, version);
+      return { documents: documents.size, next: rest[0]?.from, differences };
+    },
+
+    /** Sends what differs in some ranges, part by part, until the time is over, and returns the ranges that are left. `isEmpty`: the index has nothing there yet. */
+    async sendAll(
+      queryable: Queryable,
+      indexes: readonly string[],
+      ranges: readonly KeyRange[],
+      { version, isEmpty = false, forMs = Number.POSITIVE_INFINITY }: SendOptions,
+    ): Promise<readonly KeyRange[]> {
+      const end = performance.now() + forMs;
+      const sendPart = async ({ documents, ranges }: Part) => {
+        for (const index of indexes) {
+          const held = isEmpty ? new Map() : await readDigests(client, index, ranges);
+          await send(index, findDifferences(documents, held), version);
+        }
+      };
+      let [left, sending] = [ranges, Promise.resolve()];
+      do {
+        // While OpenSearch writes a part, the next one is prepared.
+        const part = await readPart(queryable, format, now(), left);
+        await sending;
+        sending = sendPart(part);
+        sending.catch(() => undefined); // it is awaited, and thrown, a part later
+        left = part.rest;
+      } while (left.length > 0 && performance.now() < end);
+      await sending;
+      return left;
     },
   };
 }
 
-function startAt(ranges: readonly KeyRange[], start: number): KeyRange[] {
-  return ranges
-    .filter(({ end }) => end > start)
-    .map(({ from, end }) => ({ from: Math.max(from, start), end }));
-}
+type SendOptions = { version: number; isEmpty?: boolean; forMs?: number };
 
-/** What a part of the space of keys should have. */
+/** What the first part of some ranges of keys should have. */
 interface Part {
-  ranges: readonly KeyRange[];
+  ranges: KeyRange[];
   documents: Map<number, IndexDocument>;
-  /** Where the next part begins. */
-  next: number | undefined;
+  rest: KeyRange[];
 }
 
-async function readPart(
-  queryable: Queryable,
-  format: IndexFormat,
-  now: Date,
-  ranges: readonly KeyRange[],
-): Promise<Part> {
+async function readPart(queryable: Queryable, format: IndexFormat, now: Date, ranges: readonly KeyRange[]) {
   const rows = await readRanged(queryable, ranges, documentsAtOnce);
-  const next = rows.length < documentsAtOnce ? undefined : (rows.at(-1)?.key ?? 0) + 1;
+  const next = rows.length < documentsAtOnce ? Number.POSITIVE_INFINITY : (rows.at(-1)?.key ?? 0) + 1;
   const resources = rows.filter(({ key }) => kindOf(key) === 'resource').map(({ key }) => key);
-  const subjects = new Map(
-    (await readSubjects(queryable, resources, { now })).map((each) => [each.key, each]),
-  );
+  const found = await readSubjects(queryable, resources, { now });
+  const subjects = new Map(found.map((each) => [each.key, each]));
   const make = createDocuments(format, now);
-  const documents = new Map(
-    rows.map(({ key, text }) => [key, make(key, JSON.parse(text), subjects.get(key))]),
-  );
-  const end = next ?? Number.POSITIVE_INFINITY;
   return {
-    ranges: ranges
-      .filter(({ from }) => from < end)
-      .map((each) => ({ ...each, end: Math.min(each.end, end) })),
-    documents,
-    next,
+    ranges: cut(ranges, 0, next),
+    documents: new Map(rows.map(({ key, text }) => [key, make(key, text, subjects.get(key))])),
+    rest: cut(ranges, next, Number.POSITIVE_INFINITY),
   };
+}
+
+function cut(ranges: readonly KeyRange[], least: number, most: number): KeyRange[] {
+  return ranges
+    .map(({ from, end }) => ({ from: Math.max(from, least), end: Math.min(end, most) }))
+    .filter(({ from, end }) => from < end);
 }
 
 export interface DocumentDifference {
@@ -102,9 +102,7 @@ export interface DocumentDifference {
   document?: IndexDocument;
 }
 
-/** Compares digests. */
-async function findDifferences(client: OpenSearch, index: string, { ranges, documents }: Part) {
-  const held = await readDigests(client, index, ranges);
+function findDifferences(documents: Part['documents'], held: ReadonlyMap<number, number>) {
   const differences: DocumentDifference[] = [];
   for (const [key, document] of documents)
     if (held.get(key) !== document.digest) differences.push({ key, kind: 'missing', document });

@@ -1,8 +1,8 @@
 import { LruCache } from '../../lru-cache.ts';
-import { textWords } from '../../rules/text/forms.ts';
+import { type TextWord, textWords } from '../../rules/text/forms.ts';
 import { isKnown, type TextQuery } from '../../rules/text/rank.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
-import { farLookup, type Lookup, nearLookup } from '../text/match-words.ts';
+import { farLookup, type Lookup, type MatchedWord, nearLookup } from '../text/match-words.ts';
 import { type AskedText, weighWords } from '../text/read-words.ts';
 import type { OpenSearch } from './client.ts';
 import { wordsOf, writeBulk } from './indexes.ts';
@@ -18,10 +18,10 @@ export function createWordWriter(client: OpenSearch, { typing }: IndexFormat) {
   return async (index: string, words: readonly string[]): Promise<void> => {
     const nameOf = (word: string) => `${index} ${word}`;
     const missing = [...new Set(words)].filter((word) => !known.find(nameOf(word)));
-    const items = missing.map((word) => [
-      { create: { _id: word } },
-      { key: word, length: word.length, hashes: typing.index(word) },
-    ]);
+    const items = missing.map((word) => {
+      const content = { key: word, length: word.length, hashes: typing.index(word).join(' ') };
+      return `{"create":${JSON.stringify({ _id: word })}}\n${JSON.stringify(content)}`;
+    });
     await writeBulk(client, wordsOf(index), items);
     for (const word of missing) known.keep(nameOf(word), true);
   };
@@ -33,38 +33,50 @@ const kept = { lookups: 20_000, counts: 100_000 };
 const countedAtOnce = 200;
 const candidatesAtOnce = 10_000;
 
-/** Reads the words of a query, with what they stand for. `version`: of the index. */
+/** Reads the words of a query, with what they stand for. `reading`: the version of the index. */
 export function createWordReader(client: OpenSearch) {
   let newest = { version: -1, ...emptyCaches() };
-  return async (asked: AskedText, version: number): Promise<TextQuery> => {
-    if (newest.version !== version) newest = { version, ...emptyCaches() };
-    // Kept to the end of this search, whatever others find of a newer index.
-    const { found, counts } = newest;
-    const find = (lookups: readonly Lookup[]) => findCandidates(client, found, lookups);
-    const count = (words: readonly string[]) => countDocuments(client, counts, words);
-    const { format, languages, text = '' } = asked;
-    const words = textWords(format.tokenizer.query(text));
-    const documentsOf = (word: string) => counts.find(word) ?? 0;
-    const [near] = await Promise.all([
-      find(words.map((word) => nearLookup(word, format, languages))),
-      count([everyDocument, ...words.map(({ word }) => word)]),
-    ]);
-    // The word itself was counted already.
-    const isGone = words.map(({ joins }, index) => {
-      const matches = (near[index] ?? []).map((match) => ({ ...match, documents: documentsOf(match.word) }));
-      return !joins && !isKnown(matches);
-    });
-    const [far] = await Promise.all([
-      find(words.filter((_, index) => isGone[index]).map((word) => farLookup(word, format))),
-      count(near.flat().map(({ word }) => word)),
-    ]);
-    await count(far.flat().map(({ word }) => word));
-    const matched = words.map((word, index) => ({
-      ...{ ...word, near: near[index] ?? [] },
-      ...(isGone[index] && { far: far.shift() ?? [] }),
-    }));
-    return weighWords(matched, documentsOf, documentsOf(everyDocument));
+  return async (asked: AskedText, reading: Promise<number>): Promise<TextQuery> => {
+    // As a rule the index has not changed: it is asked before that is known.
+    const caches = newest;
+    const query = readWords(client, caches, asked);
+    query.catch(() => undefined);
+    const version = await reading;
+    if (version === caches.version) return query;
+    if (version !== newest.version) newest = { version, ...emptyCaches() };
+    return readWords(client, newest, asked);
   };
+}
+
+type WordCaches = ReturnType<typeof emptyCaches>;
+
+async function readWords(
+  client: OpenSearch,
+  { found, counts }: WordCaches,
+  { format, languages, text = '' }: AskedText,
+): Promise<TextQuery> {
+  const find = (lookups: readonly Lookup[]) => findCandidates(client, found, lookups);
+  const count = (words: readonly string[]) => countDocuments(client, counts, words);
+  const words = textWords(format.tokenizer.query(text));
+  const documentsOf = (word: string) => counts.find(word) ?? 0;
+  const nearLookups = words.map((word) => nearLookup(word, format, languages));
+  const isNew = ({ joins }: TextWord, index: number) =>
+    !joins && found.find(nearLookups[index]?.name ?? '') === undefined;
+  const farLookups = words.filter(isNew).map((word) => farLookup(word, format));
+  const [near] = await Promise.all([
+    // Whether the index has the new words is not known yet.
+    find([...nearLookups, ...farLookups]),
+    count([everyDocument, ...words.map(({ word }) => word)]),
+  ]);
+  const asked: MatchedWord[] = words.map((word, index) => ({ ...word, near: near[index] ?? [] }));
+  // The word itself was counted already.
+  const gone = asked.filter(({ joins, near }) => {
+    return !joins && !isKnown(near.map((match) => ({ ...match, documents: documentsOf(match.word) })));
+  });
+  const far = await find(gone.map((word) => farLookup(word, format)));
+  const matched = asked.map((each) => ({ ...each, far: far[gone.indexOf(each)] }));
+  await count(matched.flatMap((each) => [...each.near, ...(each.far ?? [])]).map(({ word }) => word));
+  return weighWords(matched, documentsOf, documentsOf(everyDocument));
 }
 
 function emptyCaches() {
@@ -77,14 +89,10 @@ function emptyCaches() {
 /** In the place of a word. */
 const everyDocument = '';
 
-async function findCandidates(
-  client: OpenSearch,
-  found: LruCache<string, Candidates>,
-  lookups: readonly Lookup[],
-): Promise<Candidates[]> {
+async function findCandidates(client: OpenSearch, found: WordCaches['found'], lookups: readonly Lookup[]) {
   const missing = lookups.filter(({ name }) => !found.find(name));
   const searches = missing.flatMap(({ words, hashes, range }) => [
-    { size: candidatesAtOnce, query: anyTerm({ key: words, hashes: hashes.map(String) }) },
+    { size: candidatesAtOnce, query: anyTerm(words, hashes.map(String)) },
     ...(range ? [searchRange(range)] : []),
   ]);
   const answers = await multiSearch(client, wordsOf(client.prefix), searches);
@@ -96,11 +104,7 @@ async function findCandidates(
   return lookups.map(({ name }) => found.find(name) ?? []);
 }
 
-async function countDocuments(
-  client: OpenSearch,
-  counts: LruCache<string, number>,
-  words: readonly string[],
-) {
+async function countDocuments(client: OpenSearch, counts: WordCaches['counts'], words: readonly string[]) {
   const missing = [...new Set(words)].filter((word) => counts.find(word) === undefined);
   for (let start = 0; start < missing.length; start += countedAtOnce) {
     const some = missing.slice(start, start + countedAtOnce);
@@ -115,10 +119,8 @@ async function countDocuments(
 
 type Candidates = ReturnType<Lookup['select']>;
 
-function anyTerm(terms: Record<string, readonly string[]>): object {
-  return {
-    bool: { should: Object.entries(terms).map(([field, values]) => ({ terms: { [field]: values } })) },
-  };
+function anyTerm(key: readonly string[], hashes: readonly string[]): object {
+  return { bool: { should: [{ terms: { key } }, { terms: { hashes } }] } };
 }
 
 function searchRange({ beginning, maxLength, most }: NonNullable<Lookup['range']>): object {
@@ -126,23 +128,15 @@ function searchRange({ beginning, maxLength, most }: NonNullable<Lookup['range']
   return { size: most, sort: [{ length: 'asc' }, { key: 'asc' }], query: { bool: { filter } } };
 }
 
-interface Answer {
-  error?: object;
-  hits: { total: { value: number }; hits?: { _id: string }[] };
-}
+type Answer = { error?: object; hits: { total: { value: number }; hits?: { _id: string }[] } };
 
 const asked = 'responses.error,responses.hits.total.value,responses.hits.hits._id';
 
-async function multiSearch(
-  client: OpenSearch,
-  index: string,
-  searches: readonly object[],
-): Promise<Answer[]> {
+async function multiSearch(client: OpenSearch, index: string, searches: readonly object[]) {
   if (searches.length === 0) return [];
   const body = searches.flatMap((search) => ['{}', JSON.stringify(search)]);
-  const { responses } = await client.ask<{ responses: Answer[] }>(`/${index}/_msearch?filter_path=${asked}`, {
-    body,
-  });
+  const path = `/${index}/_msearch?filter_path=${asked}`;
+  const { responses } = await client.ask<{ responses: Answer[] }>(path, { body });
   const failed = responses.find(({ error }) => error !== undefined);
   if (failed)
     throw new Error(`OpenSearch could not read words: ${JSON.stringify(failed.error).slice(0, 300)}`);

@@ -25,6 +25,8 @@ interface State {
 /** Catalogs whose changes one round sends. */
 const catalogsAtOnce = 500;
 const lastKey = 2 ** 53;
+/** Changes wait for the end of a round. */
+const walkForMs = 1_000;
 /** Changes are kept for an hour (cache/invalidation.ts). A look is noted each minute, if nothing else is. */
 const [completeFor, notedEvery] = ["interval '50 minutes'", "interval '1 minute'"];
 
@@ -53,9 +55,8 @@ export function createFeed(context: FeedContext) {
     },
 
     async progress(): Promise<{ isBuilding: boolean; walkedUpTo: number }> {
-      const state = await database.first<Pick<State, 'building' | 'walked_up_to'>>(
-        'select building, walked_up_to from discovery.external_index',
-      );
+      const select = 'select building, walked_up_to from discovery.external_index';
+      const state = await database.first<Pick<State, 'building' | 'walked_up_to'>>(select);
       return { isBuilding: state?.building !== null, walkedUpTo: state?.walked_up_to ?? 0 };
     },
 
@@ -65,7 +66,7 @@ export function createFeed(context: FeedContext) {
         const state = await lockState(tx, { isWaiting: true });
         const { name = null, version = 0 } = state ?? {};
         if (name === null) return { documents: 0, differences: [], next: undefined };
-        const part = await sender.sendPart(tx, [name], [range], mend ? version : undefined);
+        const part = await sender.compare(tx, name, range, mend ? version : undefined);
         if (mend) await refresh(client, [name]);
         return part;
       });
@@ -79,7 +80,7 @@ export function createFeed(context: FeedContext) {
            (select min(at) from discovery.change where merged = '{}' and (server is distinct from ${serverText} or ${isNewsTo('(select snapshot from discovery.external_index)')}))
          )) * 1000)::float8 end from discovery.external_index`,
       );
-      return lag === null ? undefined : (lag ?? undefined);
+      return lag ?? undefined;
     },
   };
 }
@@ -124,14 +125,16 @@ async function feed(context: FeedContext, tx: Transaction, state: State): Promis
     return true;
   }
   const targets = [name, building].filter((index) => index !== null);
-  const catalogs = await tx.column<number>(
-    `select catalog_key from discovery.external_change order by since limit ${catalogsAtOnce}`,
-  );
+  const oldest = `select catalog_key from discovery.external_change order by since limit ${catalogsAtOnce}`;
+  const catalogs = await tx.column<number>(oldest);
   if (catalogs.length > 0) {
-    await sender.sendAll(tx, targets, catalogs.sort((a, b) => a - b).map(rangeOf), state.version);
-    await tx.query('delete from discovery.external_change where catalog_key = any ($1::bigint[])', [
-      catalogs,
-    ]);
+    // What was sent before is compared, so it has to be visible.
+    if (building !== null) await refresh(client, [building]);
+    const ranges = catalogs.sort((a, b) => a - b).map(rangeOf);
+    await sender.sendAll(tx, targets, ranges, { version: state.version });
+    await refresh(client, targets);
+    const sent = 'delete from discovery.external_change where catalog_key = any ($1::bigint[])';
+    await tx.query(sent, [catalogs]);
     return true;
   }
   const { walked_up_to: from } = state;
@@ -141,9 +144,8 @@ async function feed(context: FeedContext, tx: Transaction, state: State): Promis
 
 /** Names the catalogs that have changed, whether by a transaction or by time. */
 async function queueChanges({ client, now }: FeedContext, tx: Transaction, state: State): Promise<void> {
-  const moment = await tx.one<{ snapshot: string; server: string }>(
-    `select pg_current_snapshot()::text as snapshot, ${serverText} as server`,
-  );
+  const select = `select pg_current_snapshot()::text as snapshot, ${serverText} as server`;
+  const moment = await tx.one<{ snapshot: string; server: string }>(select);
   const isKnown = state.snapshot !== null && state.server === moment.server && state.isComplete === true;
   const isAll =
     !isKnown ||
@@ -169,9 +171,8 @@ async function queueChanges({ client, now }: FeedContext, tx: Transaction, state
 
 /** Catalogs with documents that time has changed: an offer, or the catalog itself, has become valid or invalid. */
 async function findDue(client: OpenSearch, now: Date): Promise<number[]> {
-  const query = { range: { until: { lte: now.getTime() } } };
   const aggs = { due: { terms: { field: 'catalog', size: catalogsAtOnce } } };
-  const body = { size: 0, query, aggs };
+  const body = { size: 0, query: { range: { until: { lte: now.getTime() } } }, aggs };
   const path = `/${client.prefix}/_search?ignore_unavailable=true&request_cache=false`;
   const answer = await client.ask<{ aggregations?: { due: { buckets: { key: number }[] } } }>(path, { body });
   return answer.aggregations?.due.buckets.map(({ key }) => key) ?? [];
@@ -191,12 +192,13 @@ async function walk(
 ) {
   const target = building ?? name;
   if (target === null) return;
-  const { next } = await sender.sendPart(tx, [target], [{ from, end: lastKey }], version);
-  await tx.query('update discovery.external_index set walked_up_to = $1', [next ?? null]);
-  if (next !== undefined) return;
+  // Nothing above is in an index that is built, but what changes have sent: as it is now, or it is sent again.
+  const options = { version, isEmpty: building !== null, forMs: walkForMs };
+  const [rest] = await sender.sendAll(tx, [target], [{ from, end: lastKey }], options);
+  await tx.query('update discovery.external_index set walked_up_to = $1', [rest?.from ?? null]);
+  if (rest !== undefined) return;
   await refresh(client, [target]);
   if (building !== null) await switchIndex(client, building);
-  await tx.query('update discovery.external_index set name = $1, building = null, walk_since = null', [
-    target,
-  ]);
+  const done = 'update discovery.external_index set name = $1, building = null, walk_since = null';
+  await tx.query(done, [target]);
 }

@@ -8,10 +8,7 @@ import type { Feed } from './feed.ts';
 
 const lookAgainMs = 100;
 
-interface Built {
-  catalogs: number;
-  documents: number;
-}
+type Built = { catalogs: number; documents: number };
 
 /** Builds another index, and has searches read it. */
 export async function rebuildFed(
