@@ -1,4 +1,4 @@
-/** The result of `read`; undefined if it throws, whatever the reason. For foreign input, which may be anything. */
+/** Returns the result of `read`; undefined if it throws for any reason. For data from outside. */
 export function attempt<T>(read: () => T): T | undefined {
   try {
     return read();

@@ -1,9 +1,9 @@
 import { setImmediate as immediate } from 'node:timers/promises';
 
-/** How long work goes on before others have their turn. */
+/** Maximum time before other work gets a turn. */
 const sliceMs = 10;
 
-/** For long work on the main thread: to be awaited between its pieces, it lets others have their turn when they have waited long enough. */
+/** For long work on the main thread. Awaited between its pieces, it lets waiting work run from time to time. */
 export function createBreaks(): () => Promise<void> {
   let since = performance.now();
   return async () => {

@@ -4,7 +4,7 @@ import { ProtocolError } from './protocol/errors.ts';
 import { TrustFault } from './rules/self-hosted/faults.ts';
 import { DatabaseUnavailable } from './storage/unavailable.ts';
 
-/** The error as another thread receives it. */
+/** The error as received by another thread. */
 const carried = (error: unknown) => structuredClone(plainError(error));
 
 it('gives an error of a known class back as one, with its members', () => {

@@ -13,7 +13,7 @@ export function plainError(error: unknown): PlainError {
   return { ...Object.fromEntries(members), name, message, stack, classes: classesOf(error) };
 }
 
-/** The error again, as an instance of the first of its classes that is among `known`. */
+/** Restores the error as an instance of the first of its classes that is among `known`. */
 export function reviveError(
   { classes, message, ...members }: PlainError,
   known: readonly ErrorClass[] = [],

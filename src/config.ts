@@ -1,16 +1,16 @@
 import { otherSpellings, type Role, roles, settings } from './setting-table.ts';
 import { read, SettingsError } from './settings.ts';
 
-// The checked settings of a process, with what follows from several of them. This is the only file that is handed the environment.
+// The checked settings of a process, and values that follow from several of them. Only this file reads the environment.
 
-/** Roles with an identity of their own: what they say is signed. */
+/** Roles with an identity: they sign their messages. */
 export type SigningRole = 'catalog' | 'discovery' | 'publisher';
 
 export function isSigningRole(role: Role): role is SigningRole {
   return role === 'catalog' || role === 'discovery' || role === 'publisher';
 }
 
-/** The checked settings under their own names, with what follows from several of them. */
+/** The checked settings under their names, and values that follow from several of them. */
 export interface Config extends ReturnType<typeof readConfig> {
   /** Set by `signpost up`. */
   demo?: DemoNetwork;
@@ -19,13 +19,13 @@ export interface Config extends ReturnType<typeof readConfig> {
 /** Facts about the demo that the console shows. */
 export interface DemoNetwork {
   city: { name: string; center: [latitude: number, longitude: number]; zoom: number };
-  /** The provider that requests of the API page are signed for. */
+  /** The provider that signs requests of the API page. */
   providerId: string;
-  /** Identities that nothing can be delivered to, on purpose: the log says nothing of it. */
+  /** Identities that are unreachable on purpose: the log does not mention them. */
   quietAbout: readonly string[];
 }
 
-/** Reads and checks the environment; throws a SettingsError that names every setting that is wrong. */
+/** Reads and checks the environment; throws a SettingsError that names all wrong settings. */
 export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const values = read(settings, withUsualNames(env));
   const identity = <Role extends 'CATALOG' | 'DISCOVERY' | 'PUBLISHER' | 'CONSUMER', Url>(
@@ -33,9 +33,9 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     url: Url,
   ) => ({
     id: values[`${role}_ID`],
-    /** Undefined means the key that was made last. */
+    /** Undefined means the newest key. */
     keyId: values[`${role}_KEY_ID`],
-    /** The Ed25519 seed, when the operator gave one. */
+    /** The operator's Ed25519 seed, if given. */
     seed: values[`${role}_PRIVATE_KEY`],
     url,
   });
@@ -44,7 +44,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     throw new SettingsError('Setting SEARCH_INDEX="opensearch" needs OPENSEARCH_URL.');
   return {
     ...values,
-    /** OpenSearch shows a change when it was fed and refreshed. */
+    /** OpenSearch shows a change after it was indexed and refreshed. */
     DISCOVER_MAX_LAG_MS: values.DISCOVER_MAX_LAG_MS ?? (values.SEARCH_INDEX === 'opensearch' ? 2_000 : 0),
     roles: parseRoles(values.ROLES),
     registryUrl: values.REGISTRY_URL ?? `${ownAddress(values.HOST, values.REGISTRY_PORT)}/dedi`,
@@ -55,13 +55,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
         values.DISCOVERY_URL ?? ownAddress(values.HOST, values.DISCOVERY_PORT),
       ),
       publisher: identity('PUBLISHER', publisherUrl),
-      // A consumer only asks: it needs no address of its own.
+      // A consumer only sends requests, so it needs no address.
       consumer: identity('CONSUMER', values.CONSUMER_URL),
     },
     /** The published files are in its "public". */
     publisherDir: values.PUBLISHER_DIR ?? `${values.DATA_DIR}/publisher`,
     catalogBaseUrl: values.CATALOG_BASE_URL ?? publisherUrl,
-    /** Where programs of this machine reach the local trigger. */
+    /** The address of the local trigger for programs on this machine. */
     triggerUrl: ownAddress(values.PUBLISHER_TRIGGER_HOST, values.PUBLISHER_TRIGGER_PORT),
     consoleUrl: ownAddress(values.CONSOLE_HOST, values.CONSOLE_PORT),
   };
@@ -78,18 +78,18 @@ function withUsualNames(env: Readonly<Record<string, string | undefined>>): type
   return usual;
 }
 
-/** Where the console of the same process is, if it has one. */
+/** The address of this process's console, if it has one. */
 export function ownConsoleUrl({ roles, consoleUrl }: Config): string | undefined {
   return roles.includes('console') ? consoleUrl : undefined;
 }
 
-/** Where a role listens, which need not be where others reach it. */
+/** The address where a role listens, which may differ from its public one. */
 export function listeningAddress(config: Config, role: Role): string {
   const port = config[`${role.toUpperCase() as Uppercase<Role>}_PORT`];
   return originOf(role === 'console' ? config.CONSOLE_HOST : config.HOST, port);
 }
 
-/** Who listens on every address of the machine is reached at its own. */
+/** A server that listens on all addresses is called at the loopback address. */
 function ownAddress(host: string, port: number): string {
   return originOf(loopbackOf.get(host) ?? host, port);
 }

@@ -241,11 +241,11 @@ describe('turns that give way when they are long', () => {
     while (!isDone) await vi.advanceTimersByTimeAsync(1_000);
     await asked;
     expect(waits).toHaveLength(60);
-    // Each of the others has one short turn before it is known for its long ones. Then, so is this one for its short ones.
+    // Each of the others has one short turn before it is known for its long ones. By then, this one is known for its short ones.
     expect(waits[0]).toBeLessThan((20 / 2 + 2) * shortMs);
     expect(Math.max(...waits.slice(1))).toBe(0);
 
-    /** Rejects with NoTurn. Returns how long it waited. */
+    /** Rejects with NoTurn. Returns the time that it waited. */
     async function hold(from: Turns, owner: string, ms: number): Promise<number> {
       const askedAt = performance.now();
       const turn = await from.take(owner, withinMs);
@@ -263,7 +263,7 @@ describe('turns that give way when they are long', () => {
     }
   });
 
-  /** One after the other. */
+  /** One after another. */
   async function takeAll(turns: Turns, owners: readonly string[]): Promise<Turn[]> {
     const taken: Turn[] = [];
     for (const owner of owners) {
@@ -277,7 +277,7 @@ describe('turns that give way when they are long', () => {
     return turns.map(({ lost }) => lost.aborted);
   }
 
-  /** While somebody waits, they are looked at every quarter of a short turn, by the clock of the machine. */
+  /** While someone waits, turns are examined every quarter of a short turn, by the machine's clock. */
   function lookedAgain(): Promise<void> {
     return watchFor(shortMs);
   }

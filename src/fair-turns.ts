@@ -267,8 +267,8 @@ interface Account {
 
 interface HeldTurn {
   account: Account;
-  at: number;
   /** Time of the start. */
+  at: number;
   isLong: boolean;
   /** Its length, if it is not the time since the start. */
   read?: () => number;

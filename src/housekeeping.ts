@@ -6,11 +6,11 @@ import { purgeVersions } from './storage/registry/records.ts';
 import { purgeCallbacks } from './storage/work/callbacks.ts';
 import { claimHousekeeping, deleteOld, type RetainedKind } from './storage/work/retention.ts';
 
-// Retention: rows that only use makes are deleted after their time, in small batches, by one of the processes of a database. docs/operating.md has the whole table, with
-// what bounds the tables that are not here; tests/ways/operations/retention.test.ts knows every table. The change feed of the search index is purged by search/port.ts.
+// Retention: rows that accumulate with use are deleted after their time, in small batches, by one process per database. docs/operating.md has the
+// whole table, with the limits of the other tables; tests/ways/operations/retention.test.ts knows every table. search/port.ts purges the change feed.
 
 const lookEveryMs = 60_000;
-/** A little less than the time between two looks, so that a process finds it due again. */
+/** A little less than the interval, so that the same process can claim it next time. */
 const claimMs = 0.9 * lookEveryMs;
 const dayMs = 24 * 3_600_000;
 
@@ -25,7 +25,7 @@ export function startHousekeeping(options: HousekeepingOptions): { close(): Prom
   });
 }
 
-/** Deletes the rows of each kind that have been kept for their time; returns how many. A kind that fails does not keep the others from being deleted. */
+/** Deletes expired rows of each kind; returns the number. A failing kind does not stop the others. */
 export async function purgeExpired(
   { database, config, logger, now }: HousekeepingOptions,
   signal?: AbortSignal,

@@ -1,4 +1,4 @@
-/** The languages whose inflected forms are known (SEARCH_LANGUAGES), by their ISO 639 codes, with the names under which the library of stemmers has them. */
+/** The languages with known inflected forms (SEARCH_LANGUAGES), by ISO 639 code, with their names in the stemmer library. */
 export const stemmers = {
   ar: 'arabic',
   bg: 'bulgarian',

@@ -7,20 +7,20 @@ export { silentLogger } from './silent-logger.ts';
 
 export interface LogOptions {
   level: string;
-  /** `pretty` for a person at a terminal, `json` for a log collector: without it, whichever reads along. */
+  /** `pretty` for a terminal, `json` for a log collector; default: depends on the output. */
   format?: 'pretty' | 'json';
-  /** Nothing is logged of these subscribers. */
+  /** Subscribers that are never logged. */
   quietAbout?: readonly string[];
 }
 
-/** Logs go to standard error, so that what a command prints can be piped. */
+/** Logs go to standard error, so that the output of commands can be piped. */
 export function createLogger({
   level,
   format = isTerminal() ? 'pretty' : 'json',
   quietAbout = [],
 }: LogOptions): Logger {
   const output = pino.destination({ fd: 2, sync: format === 'pretty' });
-  output.on('error', () => undefined); // a terminal that was closed: there is work to finish all the same
+  output.on('error', () => undefined); // a closed terminal: there is still work to finish
   const destination =
     format === 'pretty'
       ? loadPretty()({
@@ -55,23 +55,23 @@ export function createLogger({
   );
 }
 
-/** Only a person at a terminal needs it. */
+/** Only needed at a terminal. */
 const loadPretty = () => createRequire(import.meta.url)('pino-pretty') as typeof import('pino-pretty');
 
 const followers = new Set<(line: string) => void>();
 
-/** Tells every line that this process logs, as JSON; returns how to end it. */
+/** Passes every log line of this process to the follower, as JSON; returns a function that stops it. */
 export function followLogs(follower: (line: string) => void): () => void {
   followers.add(follower);
   return () => followers.delete(follower);
 }
 
-/** By its number: in a thread, `process.stderr` is not the terminal. */
+/** By file descriptor: in a thread, `process.stderr` is not the terminal. */
 function isTerminal(): boolean {
   return isatty(2);
 }
 
-/** The same logger without what a library says of its own accord, such as that it listens. */
+/** The same logger without a library's info messages, such as that it listens. */
 export function warningsOnly(logger: Logger): Logger {
   return logger.isLevelEnabled('info') ? logger.child({}, { level: 'warn' }) : logger;
 }

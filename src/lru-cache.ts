@@ -1,15 +1,15 @@
 /**
- * An LRU cache, bounded by the sizes of its values. It approximates the order of use by second chance (CLOCK): a hit only marks an entry. An eviction takes the
- * oldest entry that was not used since it was kept, or since the last eviction; marked entries go to the end once.
+ * An LRU cache with a limit on the sum of its values' sizes. It approximates the order of use by second chance (CLOCK): a hit only marks an entry. An
+ * eviction takes the oldest unmarked entry; marked entries are moved to the end once.
  */
 export class LruCache<K, V> {
   private readonly maxSize: number;
   private readonly sizeOf: (value: V) => number;
   private size = 0;
-  /** The first one is the next that may go. */
+  /** The first entry is the next candidate for eviction. */
   private readonly kept = new Map<K, { value: V; isAsked: boolean }>();
 
-  /** The size of a value stays the same while it is kept. */
+  /** The size of a value must not change while it is kept. */
   constructor(maxSize: number, sizeOf: (value: V) => number = () => 1) {
     this.maxSize = maxSize;
     this.sizeOf = sizeOf;
@@ -63,7 +63,7 @@ export class LruCache<K, V> {
   }
 }
 
-/** This part of the room at a time: to find the first entry of a Map takes long when many before it have gone. */
+/** Evicts this share at once: finding the first entry of a Map is slow after many deletions at its start. */
 const leastRoom = 1 / 100;
-/** As many as are put at the end in some milliseconds. */
+/** Moving this many entries to the end takes some milliseconds. */
 const maxSpared = 10_000;

@@ -6,18 +6,18 @@ import { type Database, openDatabase } from './storage/database.ts';
 import { startEmbeddedPostgres } from './storage/embedded/postgres.ts';
 import { openReplicas, type Replicas } from './storage/replicas.ts';
 
-// Opens the parts that the roles of a process share, as the settings say. `closers` close them at the end.
+// Opens the parts that the roles of a process share. `closers` close them at the end.
 
 export type Closers = (() => Promise<void>)[];
 
 interface OpenOptions {
   logger: Logger;
-  /** Aborted, nothing more is started; then its reason is thrown. */
+  /** If aborted, nothing more is started, and its reason is thrown. */
   signal?: AbortSignal;
   metrics?: Metrics;
 }
 
-/** Throws, in plain words, where there is no connection to be had. `serverClosers` stop the embedded server, when everything else is closed. */
+/** Throws a plain sentence if the connection fails. `serverClosers` stop the embedded server, after everything else is closed. */
 export async function openConfiguredDatabase(
   config: Config,
   { logger, signal, metrics }: OpenOptions,
@@ -34,7 +34,7 @@ export async function openConfiguredDatabase(
   return database;
 }
 
-/** The address of the embedded server, which is stopped in the end, unless somebody else uses it. */
+/** Returns the address of the embedded server, which is stopped at the end unless it has other users. */
 export async function startEmbedded(
   { DATA_DIR: dataDir }: Config,
   { logger, signal }: OpenOptions,
@@ -57,7 +57,7 @@ export async function openConfiguredReplicas(
   });
 }
 
-/** The address of OPERATIONS_PORT, if there is one. It answers first, so that a watcher sees that the process lives while it waits for its database. */
+/** The address of OPERATIONS_PORT, if set. It is opened first, so that monitoring sees a process that waits for its database. */
 export function openOperations(config: Config, logger: Logger, closers: Closers) {
   if ((config.OPERATIONS_PORT ?? 0) === 0) return undefined;
   const operations = createOperationsServer(logger, ownConsoleUrl(config));

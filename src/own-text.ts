@@ -1,4 +1,4 @@
-/** A text to be kept: one that was cut out of a longer one would keep that in memory, too. */
+/** Copies a text to be kept: a substring would keep the whole original text in memory. */
 export function ownText(text: string): string {
   return Buffer.from(text, 'utf16le').toString('utf16le');
 }

@@ -1,12 +1,12 @@
 import { readFileSync, readlinkSync } from 'node:fs';
 import { attempt } from './attempt.ts';
 
-/** The system's name of the calling thread; undefined if the system has none (Linux has). */
+/** The system's name of the calling thread; undefined except on Linux. */
 export function findThreadName(): string | undefined {
   return attempt(() => readlinkSync('/proc/thread-self').split('/').pop());
 }
 
-/** Counts the processor time in ms that a thread takes from now on; elapsed time where the system does not say. It stays after the thread has ended. */
+/** Meters a thread's processor time in ms from now on; elapsed time if the system has no such count. It stays after the thread has ended. */
 export function meterThread(name: string | undefined): () => number {
   const before = findProcessorMs(name);
   if (before === undefined) {

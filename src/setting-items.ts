@@ -2,12 +2,12 @@ import { isIP } from 'node:net';
 import { type Language, stemmers } from './languages.ts';
 import { networkId, subscriberId, url } from './settings.ts';
 
-// The entries of settings that are lists, checked one by one (config.ts has the settings themselves).
+// The entries of list settings, checked one by one (setting-table.ts has the settings).
 
 /** An entry of DISCOVERY_SUBSCRIPTIONS. */
 export interface SubscriptionSetting {
   catalogUrl: string;
-  /** Without it, the service is the signer whose registry record has an address of the same origin. */
+  /** Default: the signer whose registry record has an address of the same origin. */
   catalogId?: string;
   networkIds?: string[];
   schemaTypes?: string[];
@@ -44,7 +44,7 @@ export function readBaseAddress(item: unknown): string {
   return url('').parse(textOf(item));
 }
 
-/** Parses SCHEMA_ALIASES. Prefixes end where a name in the path does. */
+/** Parses SCHEMA_ALIASES. Prefixes end at a boundary of path segments. */
 export function readSchemaAliases(members: readonly [string, unknown][]): (readonly [string, string])[] {
   const aliases = members.map(([alias, prefix]) => [readPrefix(alias), readPrefix(prefix)] as const);
   const chained = aliases.find(([, prefix]) => aliases.some(([alias]) => prefix.startsWith(alias)));

@@ -32,7 +32,7 @@ import {
   url,
 } from './settings.ts';
 
-// The settings of a process: every name, default, unit and meaning is in `settings` below, and nowhere else.
+// The settings of a process: every name, default, unit and meaning is only in `settings` below.
 // scripts/settings-files.mjs makes docs/settings.md and .env.example from it. Longer than our other files: one table, with a row for each setting.
 
 export const roles = ['registry', 'catalog', 'publisher', 'discovery', 'console'] as const;

@@ -1,15 +1,15 @@
 import { readFileSync } from 'node:fs';
 import { attempt } from './attempt.ts';
 
-// How a setting is declared and read: a kind per JSON-ish type, each with a default, a unit and a sentence. A secret may also be in a file, which its setting with _FILE names.
+// Declares and reads settings: a kind per JSON-like type, with a default, a unit and a sentence. A secret may be in the file of its _FILE setting.
 
 export interface Kind<T> {
   parse(text: string): T;
-  /** The default as it would be written in the environment. */
+  /** The default in the notation of the environment. */
   fallback: string;
   about: string;
   unit?: string;
-  /** Its value is never shown, not even a wrong one. */
+  /** Its value is never shown, even if it is wrong. */
   secret?: boolean;
 }
 
@@ -17,7 +17,7 @@ export type Values<S extends Record<string, Kind<unknown>>> = {
   [K in keyof S]: S[K] extends Kind<infer T> ? T : never;
 };
 
-/** Reads every declared setting; one error names all that are wrong, so that they can be mended in one go. */
+/** Reads every declared setting. One error names all wrong ones, so that they can be fixed at once. */
 export function read<S extends Record<string, Kind<unknown>>>(
   settings: S,
   env: Readonly<Record<string, string | undefined>>,
@@ -38,7 +38,7 @@ export function read<S extends Record<string, Kind<unknown>>>(
   return Object.fromEntries(values) as Values<S>;
 }
 
-/** The setting that names a file with a secret, as orchestrators mount them. */
+/** The setting that names a file with a secret, as mounted by orchestrators. */
 export function secretFile(name: string): string {
   return `${name}_FILE`;
 }
@@ -50,7 +50,7 @@ function readSecret(file: string): string {
   } catch {
     throw new Error(`cannot be read from ${file}`);
   }
-  throw new Error(`is empty in ${file}`); // a role would make a key of its own and go on with that
+  throw new Error(`is empty in ${file}`); // otherwise a role would generate a key and use it
 }
 
 export class SettingsError extends Error {
@@ -94,7 +94,7 @@ export function days(fallback: number, about: string): Kind<number> {
   return integer(fallback, about, { unit: 'days', min: 1, max: 36_500 });
 }
 
-/** Where a role is reached: not 0, because its public address is made from it. */
+/** The port of a role's public address, so not 0. */
 export function port(fallback: number, about: string): Kind<number> {
   return integer(fallback, about, { min: 1, max: 65_535 });
 }
@@ -127,7 +127,7 @@ export function choice<const T extends string>(values: readonly T[], fallback: T
 
 const sizeUnits: Record<string, number> = { '': 1, b: 1, kb: 1024, mb: 1024 ** 2, gb: 1024 ** 3 };
 
-/** Bytes; the units are binary: 1 kb is 1,024. */
+/** Bytes; units are binary: 1 kb is 1,024. */
 export function size(fallback: string, about: string): Kind<number> {
   const parse = (given: string) => {
     const [, number, unit = ''] = /^(\d+(?:\.\d+)?)\s*(b|kb|mb|gb)?$/i.exec(given) ?? [];
@@ -150,7 +150,7 @@ export function list<T extends string = string>(
   });
 }
 
-/** A JSON array whose items a check reads one by one; it throws what is wrong with one. */
+/** A JSON array. A function checks each item, and throws its fault. */
 export function jsonList<T>(fallback: string, about: string, readItem: (item: unknown) => T): Kind<T[]> {
   const parse = (given: string) => {
     const items = attempt(() => JSON.parse(given));
@@ -160,7 +160,7 @@ export function jsonList<T>(fallback: string, about: string, readItem: (item: un
   return kind(fallback, about, parse, 'JSON array');
 }
 
-/** A JSON object whose members a check reads; it throws what is wrong with one. */
+/** A JSON object. A function checks its members, and throws a fault. */
 export function jsonObject<T>(about: string, readMembers: (members: [string, unknown][]) => T): Kind<T> {
   const parse = (given: string) => {
     const value = attempt(() => JSON.parse(given));
@@ -175,7 +175,7 @@ export function url(about: string): Kind<string> {
   const parse = (given: string) => {
     if (!URL.canParse(given) || !/^https?:/.test(given)) throw new Error('must be an http or https URL');
     const { username, password } = new URL(given);
-    // A path is put behind it, and others read what comes of that.
+    // Paths are appended to it, and others parse the result.
     if (username !== '' || password !== '' || /[\s?#]/.test(given))
       throw new Error('must be a base address: no user, query, fragment or space');
     return given.replace(/\/+$/, '');
@@ -183,7 +183,7 @@ export function url(about: string): Kind<string> {
   return kind('', about, parse, 'URL');
 }
 
-/** Connection strings, which have passwords in them. */
+/** Connection strings, which contain passwords. */
 export function databaseAddresses(about: string): Kind<string[]> {
   const readItem = (item: string) => {
     if (/^postgres(ql)?:/.test(item) && URL.canParse(item) && new URL(item).host !== '') return item;
@@ -192,7 +192,7 @@ export function databaseAddresses(about: string): Kind<string[]> {
   return { ...list('', about, readItem), secret: true };
 }
 
-/** Names as keyIds and the addresses of a registry take them. */
+/** Names that are allowed in keyIds and in a registry's addresses. */
 const namePart = '(?!\\.\\.?(?:/|$))[A-Za-z0-9._:~-]{1,255}';
 
 export function name(fallback: string, about: string): Kind<string> {
@@ -222,7 +222,7 @@ export function token(about: string, { off = false } = {}): Kind<string | undefi
   return { ...optional(matching(pattern, off ? `off, or ${form}` : form, '', about)), secret: true };
 }
 
-/** A text of one form, which `form` says in words. */
+/** A text that matches a pattern; `form` describes it in words. */
 function matching(pattern: RegExp, form: string, fallback: string, about: string): Kind<string> {
   return kind(fallback, about, (given) => {
     if (!pattern.test(given)) throw new Error(`must be ${form}`);

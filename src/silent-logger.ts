@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-/** A logger that says nothing, for tests and for commands whose output is their answer: these load no logger for it. */
+/** A logger without output, for tests and for commands with their own output, which need not load a real one. */
 export function silentLogger(): Logger {
   return silent as object as Logger;
 }

@@ -2,13 +2,13 @@ import { within } from './within.ts';
 
 type Closers = (() => Promise<void>)[];
 
-/** Longer than servers, loops and workers take to finish, and shorter than what service managers grant (deploy/). */
+/** Longer than servers, loops and workers take to finish, and shorter than the limits of service managers (deploy/). */
 const closeWithinMs = 22_000;
-/** The embedded server has to write what it has in memory. One that did not answer before is only told to stop. */
+/** The embedded server must write its memory to disk. A server that did not answer before only gets the signal to stop. */
 const serverStopMs = 90_000;
 const silentServerStopMs = 3_000;
 
-/** Closes in the reverse order of opening, the embedded server last, whatever fails on the way; then the first failure is thrown. */
+/** Closes in the reverse order of opening, the embedded server last, even after failures; then throws the first failure. */
 export async function closeBoth(closers: Closers, serverClosers: Closers): Promise<void> {
   const failures: unknown[] = [];
   const note = (error: unknown) => void failures.push(error);
@@ -33,7 +33,7 @@ async function closeAll(closers: Closers): Promise<void> {
   if (failures.length > 0) throw failures[0];
 }
 
-/** Whatever a start has opened is closed when the rest of it fails. Why it failed matters more than a failure to close. */
+/** If a start fails, closes the parts that it opened. The failed start is reported, not a failure to close. */
 export async function startOrClose<T>(start: () => Promise<T>, close: () => Promise<void>): Promise<T> {
   try {
     return await start();

@@ -6,7 +6,7 @@ import { findThreadName } from './processor-time.ts';
 // The code of each thread of the pool: it loads the named function once, calls it for each task, and posts the result.
 
 export interface ThreadTask {
-  /** Identifies the task in the messages about it. */
+  /** Identifies the task in its messages. */
   number: number;
   module: string;
   name: string;
@@ -17,12 +17,12 @@ export interface ThreadData {
   givesWay: boolean;
 }
 
-/** A task has begun, with what the system calls the thread; then what came of it. */
+/** First, the start of a task with the system's name of the thread; then its result. */
 export type ThreadMessage = { number: number } & (ThreadStart | ThreadResult);
 type ThreadStart = { started: string | undefined };
 type ThreadResult = { value: unknown } | { error: PlainError };
 
-// The main thread goes first where there are not enough processors, unless the work of a thread is as urgent. Only on Linux has each thread a priority of its own.
+// With few processors, the main thread has priority, unless the thread's work is equally urgent. Only Linux has priorities per thread.
 const niceness = 10;
 const { givesWay } = (workerData ?? {}) as Partial<ThreadData>;
 if (parentPort && givesWay && process.platform === 'linux')

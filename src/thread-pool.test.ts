@@ -8,7 +8,7 @@ import { DeadlineExceeded, NoTurn, type Turn, TurnLost } from './fair-turns.ts';
 import { silentLogger } from './logger.ts';
 import { createThreadPool, type ThreadPool, wasEnded } from './thread-pool.ts';
 
-// Tasks whose only job is to succeed, fail, hang or die.
+// Tasks that only succeed, fail, hang or die.
 const tasks = `
   import { getPriority } from 'node:os';
   import { threadId } from 'node:worker_threads';

@@ -12,7 +12,7 @@ import type { Logger } from './logger.ts';
 import { meterThread } from './processor-time.ts';
 import type { ThreadData, ThreadMessage, ThreadTask } from './thread-entry.ts';
 
-// Threads for work that would block the main thread, given out fairly (fair-turns.ts). A task that does not end in time is ended together with its thread.
+// Threads for work that would block the main thread, shared fairly (fair-turns.ts). A task that exceeds its time is ended with its thread.
 
 export { DeadlineExceeded } from './fair-turns.ts';
 
@@ -21,29 +21,29 @@ export type ThreadPool = ReturnType<typeof createThreadPool>;
 export interface Task {
   /** The `import.meta.url` of the module. */
   module: string;
-  /** One of its exported functions. It takes the input and returns, or resolves to, the result; both are copied. */
+  /** One of its exported functions. It gets the input and returns, or resolves to, the result; both are copied. */
   name: string;
   input: unknown;
-  /** Parts of the input that are handed over instead of copied. */
+  /** Parts of the input that are transferred instead of copied. */
   transfer?: readonly ArrayBuffer[];
-  /** Classes of errors whose instances come back as such; others come back as plain errors. */
+  /** Classes of errors whose instances are restored; others become plain errors. */
   errors?: readonly ErrorClass[];
-  /** From when it has a thread. */
+  /** From the time when it has a thread. */
   deadlineMs: number;
-  /** A thread is waited for no longer than this; unless given, as long as the deadline. */
+  /** Maximum wait for a thread; default: the deadline. */
   waitMs?: number;
-  /** The identity that the work is done for; none: the process itself. */
+  /** The identity that requested the work; none: the process itself. */
   owner?: string;
-  /** Unless given, the task waits for one of its own, and begins again where that is taken away; with one, it rejects with TurnLost then. */
+  /** By default, the task waits for a turn, and starts again if that is taken away. With a given turn, it then rejects with TurnLost. */
   turn?: Turn;
 }
 
 interface ThreadPoolOptions extends Pick<TurnsOptions, 'size' | 'perOwner' | 'maxWaiting' | 'shortMs'> {
-  /** Tasks that a thread works on at a time, because they mostly wait; one unless given. With more, there are never more threads than `size`. */
+  /** Maximum of concurrent tasks per thread, for tasks that mostly wait; default: one. With more, there are at most `size` threads. */
   perThread?: number;
-  /** Whether the main thread goes first where there are not enough processors for all; unless told otherwise, it does. */
+  /** Whether the main thread has priority if there are too few processors; default: yes. */
   givesWay?: boolean;
-  /** Heap of each thread; one that needs more is ended, and its task rejected (`wasEnded`). As much as the process has unless given. */
+  /** Heap per thread; a thread that needs more is ended, and its task rejected (`wasEnded`). Default: the heap of the process. */
   heapMb?: number;
   logger: Logger;
 }
@@ -65,18 +65,18 @@ export function createThreadPool({
     const thread = chooseThread() ?? hire();
     const number = ++lastNumber;
     threads.get(thread)?.set(number, job);
-    // A process does not stay alive for idle threads.
+    // Idle threads do not keep a process alive.
     thread.ref();
     try {
       const { module, name, input, transfer = [] } = job.task;
       thread.postMessage({ number, module: builtUrl(module), name, input } satisfies ThreadTask, transfer);
     } catch (error) {
-      // The input holds something that cannot be copied.
+      // The input contains something that cannot be copied.
       finish(thread, number)?.reject(error);
     }
   }
 
-  /** That with the fewest jobs, unless it has as many as it may; then another one is hired. */
+  /** The thread with the fewest jobs, unless it is full; then another thread is started. */
   function chooseThread(): Worker | undefined {
     let [chosen, fewest] = [undefined as Worker | undefined, Number.POSITIVE_INFINITY];
     for (const [thread, { size: jobs }] of threads) if (jobs < fewest) [chosen, fewest] = [thread, jobs];
@@ -112,7 +112,7 @@ export function createThreadPool({
     jobs?.delete(number);
     if (jobs?.size !== 0) return job;
     thread.unref();
-    if (findIdle().length > size) void end(thread); // it was one beyond the size
+    if (findIdle().length > size) void end(thread); // it was beyond the size
     return job;
   }
 
@@ -135,7 +135,7 @@ export function createThreadPool({
     const [thread] = [...threads].find(([, jobs]) => [...jobs.values()].includes(job)) ?? [];
     if (!thread) return;
     dismiss(thread, reason);
-    // The next task does not wait until a thread has started. Where turns are taken away, that one needs a thread at once, and the one after it soon.
+    // The next task must not wait for the start of a thread. If turns can be taken away, another task follows soon and needs one, too.
     const wanted = fairness.shortMs === undefined ? 1 : 2;
     for (let idle = findIdle().length; idle < wanted && !closed && threads.size <= size; idle += 1)
       hire().unref();
@@ -146,7 +146,7 @@ export function createThreadPool({
     const { lost } = turn;
     lost.throwIfAborted();
     const { name, deadlineMs } = task;
-    // While a new thread starts and loads its module, nothing counts.
+    // The start of a thread, and of its module, does not count.
     let read = () => 0;
     const onStart = (name?: string) => {
       read = meterThread(name);
@@ -173,10 +173,10 @@ export function createThreadPool({
   }
 
   return {
-    /** A turn for several tasks, one at a time, which come with it. */
+    /** A turn for several consecutive tasks, which name it. */
     take: turns.take,
 
-    /** Rejects with DeadlineExceeded when there is no result in time: with NoTurn when no thread was free. */
+    /** Rejects with DeadlineExceeded if there is no result in time, or with NoTurn if no thread was free. */
     async run<T>(task: Task): Promise<T> {
       if (task.turn) return perform<T>(task, task.turn);
       const waitsUntil = performance.now() + (task.waitMs ?? task.deadlineMs);
@@ -192,7 +192,7 @@ export function createThreadPool({
       }
     },
 
-    /** Ends all threads; what is still under way or waiting is rejected. */
+    /** Ends all threads and rejects running and waiting tasks. */
     async close() {
       closed = new Error('the thread pool is closed');
       turns.close(closed);
@@ -207,7 +207,7 @@ export function createThreadPool({
   };
 }
 
-/** Whether a task took too much memory or time, so that its thread was ended; false where it failed otherwise, or got no thread. */
+/** Whether a task's thread was ended for too much memory or time; false if the task failed otherwise, or got no thread. */
 export function wasEnded(error: unknown): 'memory' | 'time' | false {
   if (error instanceof DeadlineExceeded) return error instanceof NoTurn ? false : 'time';
   return (error as { code?: unknown } | undefined)?.code === 'ERR_WORKER_OUT_OF_MEMORY' && 'memory';
@@ -223,7 +223,7 @@ interface Job {
 
 const ownSuffix = import.meta.url.slice(import.meta.url.lastIndexOf('.'));
 
-/** Node cannot load TypeScript in a thread: when the sources run (in tests), threads run what was built from them. */
+/** Node cannot load TypeScript in a thread: if the sources run (in tests), threads run their build. */
 function builtUrl(url: string): string {
   if (!url.endsWith('.ts')) return url;
   const sources = new URL('./', import.meta.url).href;

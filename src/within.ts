@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 
-/** Waits for the work no longer than this: then `late` makes the error, and the work goes on unheard. */
+/** Waits for the work up to this time; after that, `late` makes the error, and the result of the work is ignored. */
 export async function within<T>(ms: number, work: Promise<T>, late: () => Error): Promise<T> {
   const timer = new AbortController();
   const timeout = delay(ms, undefined, { signal: timer.signal }).then(() => {

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { defineConfig, type Plugin } from 'vite';
 
-/** Builds the page into dist/web, from where the console role serves it. Vite is used at build time only. */
+/** Builds the page into dist/web, from where the console role serves it. Vite is used only at build time. */
 export default defineConfig({
   root: import.meta.dirname,
   base: './',
@@ -19,7 +19,7 @@ export default defineConfig({
   },
 });
 
-/** Beside each asset, the same as .gz, which the console sends to browsers that accept it. */
+/** Writes a .gz beside each asset, which the console sends to browsers that accept it. */
 function compressAssets(): Plugin {
   return {
     name: 'compressed-assets',
@@ -32,7 +32,7 @@ function compressAssets(): Plugin {
   };
 }
 
-/** Swagger UI for /docs, as its package has it, beside our own files of web/public/docs-viewer. */
+/** Copies Swagger UI for /docs from its package to our files of web/public/docs-viewer. */
 function copyDocsViewer(): Plugin {
   const files = {
     'swagger-ui-bundle.js': 'swagger-ui-bundle.js',
@@ -47,7 +47,7 @@ function copyDocsViewer(): Plugin {
       if (!existsSync(viewer)) return this.warn('swagger-ui-dist is not installed: /docs will be empty');
       for (const [name, from] of Object.entries(files)) {
         const path = join(viewer, from);
-        // The source maps, several megabytes, stay behind.
+        // Removes references to the source maps, several megabytes, which are not copied.
         const source = readFileSync(path, 'utf8').replace(/^(\/\/|\/\*)# sourceMappingURL=.*$/m, '');
         this.emitFile({ type: 'asset', fileName: `docs-viewer/${name}`, source });
       }

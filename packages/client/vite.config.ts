@@ -1,16 +1,16 @@
 import { defineConfig } from 'vite';
 import { validatorsOfClient } from '../../build/compiled-validators.ts';
 
-/** Bundles the client with those files of src that it uses into one module for Node. */
+/** Bundles the client and the files of src that it uses into one module for Node. */
 export default defineConfig({
   root: import.meta.dirname,
   plugins: [validatorsOfClient()],
-  // Ajv's helpers are bundled; what package.json names as dependencies stays outside.
+  // Ajv's helpers are bundled; the dependencies in package.json are not.
   ssr: { target: 'node', noExternal: true, external: ['canonicalize', 'typebox'] },
   build: {
     ssr: 'src/index.ts',
     outDir: 'dist',
-    // The types are in there, too.
+    // The directory also contains the types.
     emptyOutDir: false,
     target: 'node20.19',
     minify: false,

@@ -8,9 +8,9 @@ import type { Database } from '../storage/database.ts';
 import { type CommandContext, CommandError } from './command.ts';
 import { withDatabase } from './database.ts';
 
-// Commands that change something on the database stand in the audit log, beside what is done at the console.
+// Commands that change the database are recorded in the audit log, like actions in the console.
 
-/** Has a command act on the database, as the user of the system that typed it. A refusal becomes a sentence, with what to do about it. */
+/** Runs a database change in the name of the current system user. A refusal becomes a sentence that says what to do. */
 export async function act<T>(
   context: CommandContext,
   advice: string,

@@ -6,13 +6,13 @@ import { parsePublicKey } from '../protocol/keys.ts';
 import { recordStates } from '../protocol/registry-record.ts';
 import { isIndexName } from '../publisher/paths.ts';
 
-// Parsers of arguments. Nearly every command loads this, so the names of catalog types are repeated here: the schemas that have them load slowly.
+// Parsers of arguments. Nearly every command loads this file, so the names of catalog types are repeated here: their schemas load slowly.
 
 export const workersHelp = 'processes behind the same ports, such as one per core (default: WORKERS)';
 
 export const usualWaitSeconds = 30;
 
-/** The options of a command that sends a signed request and waits for its callback. Help texts: who signs, what is awaited, what the address is for. */
+/** The options of a command that sends a signed request and waits for its callback. The texts describe the signer, the callback and the address. */
 export function signingOptions(command: Command, { as, wait, uri }: Record<'as' | 'wait' | 'uri', string>) {
   return command
     .option('--as <subscriber>', as, parseSubscriber)
@@ -25,7 +25,7 @@ export function signingOptions(command: Command, { as, wait, uri }: Record<'as' 
 
 export const catalogTypes: readonly CatalogType[] = ['MASTER', 'REGULAR'];
 
-/** An argument that `read` understands; where it does not, the message says what is expected. */
+/** Parses an argument with `read`. If that returns undefined, the error message says what is expected. */
 export function parserOf<T>(read: (text: string) => T | undefined, message: string): (text: string) => T {
   return (text) => {
     const value = read(text);
@@ -42,7 +42,7 @@ export function numberOf(pattern: RegExp, message: string): (text: string) => nu
   return parserOf((text) => (pattern.test(text) ? Number(text) : undefined), message);
 }
 
-/** Words in capitals may be given in any case. */
+/** Words in capitals are accepted in any case. */
 export function oneOf<T extends string>(words: readonly T[], message = `Use one of ${words.join(', ')}.`) {
   return parserOf((text) => words.find((word) => [text, text.toUpperCase()].includes(word)), message);
 }
@@ -72,7 +72,7 @@ export function parseUrl(text: string): string {
 }
 export const collectUrls = collect(parseUrl);
 
-/** By its address, or by its subscriberId. */
+/** Accepts an address or a subscriberId. */
 export const parseNode = (text: string) => (/^https?:/.test(text) ? parseUrl(text) : parseSubscriber(text));
 
 export function parseKey(text: string): string {

@@ -9,7 +9,7 @@ import {
 } from './command.ts';
 import { renderProblems } from './publish/report.ts';
 
-// retire, pause and resume: what a provider says of a published catalog without touching its content (self-hosted spec: States and transitions).
+// retire, pause and resume change the state of a published catalog without its content (self-hosted spec: States and transitions).
 
 const outcomes = { retire: 'RETIRED', pause: 'PAUSED', resume: 'RESUMED' } as const;
 type Verb = keyof typeof outcomes;

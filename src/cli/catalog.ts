@@ -93,7 +93,7 @@ async function show(context: CommandContext, id: string): Promise<void> {
   });
 }
 
-/** However large the catalog is: its pieces end where tokens end, so that the line ends between them do no harm. */
+/** Prints catalogs of any size. Pieces end at token boundaries, so the line ends between them do no harm. */
 async function printDocument(context: CommandContext, id: string): Promise<void> {
   await withDatabase(context, (database) =>
     database.transaction(
@@ -160,7 +160,7 @@ function renderCatalog(catalog: CatalogRow): string {
   ).trimStart();
 }
 
-/** Which master resources the resources extend. No message to other services says it. */
+/** Shows which master resources the resources extend. No message to other services contains it. */
 function renderExtending(extending: readonly ResourceDirective[]): string {
   const rows = extending
     .slice(0, shownExtending)

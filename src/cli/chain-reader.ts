@@ -7,7 +7,7 @@ import type { GuardedClient } from '../http/guarded-client.ts';
 import { CommandError } from './command.ts';
 import { createSourceChecker, readSchemaSources, type SchemaSource } from './schema/sources.ts';
 
-// Commands read what nodes host with the parts of the crawler, and under its limits.
+// Commands read hosted files with the parts of the crawler, and under its limits.
 
 export function createChainFetcher(config: Config, client: GuardedClient): Fetcher {
   return createFetcher({
@@ -21,7 +21,7 @@ export function explainRegistry(error: unknown, { registryUrl }: Config, advice:
   throw new CommandError(`The registry at ${registryUrl} cannot be queried${advice}`, error);
 }
 
-/** Attributes are checked against the same schemas as those of a crawl, unless others are given. */
+/** By default, attributes are checked against the same schemas as those of a crawl. */
 export async function createChainReader(
   config: Config,
   parts: Pick<Reader, 'fetcher' | 'registry'>,

@@ -1,12 +1,12 @@
 import { styleText } from 'node:util';
 
-// Colours for the person at a terminal. What a command prints carries marks; the very end of printing turns them into what a terminal takes, or takes them
-// out. So whatever else could be a command to a terminal is escaped in between, and nobody's text can hold more than a colour.
+// Colours for terminals. Printed texts contain marks, which the last step of printing replaces with escape sequences, or removes. All other control
+// characters are escaped before that, so texts from outside can only contain colours.
 
 const styles = { bold: 'bold', dim: 'dim', good: 'green', warn: 'yellow', bad: 'red' } as const;
 type Style = keyof typeof styles;
 
-/** Noncharacters, which Unicode keeps for such use inside of a program. */
+/** Noncharacters, which Unicode reserves for internal use in programs. */
 const [open, close] = ['\ufdd0', '\ufdd1'];
 const marked = new RegExp(`${open}(\\d)([^${open}${close}]*)${close}`, 'g');
 
@@ -20,7 +20,7 @@ export function plain(text: string): string {
 
 export function coloured(text: string): string {
   return text.replace(marked, (_, number: string, inner: string) =>
-    // As a list: of a single style, Node asks whether its own standard output has colours.
+    // As a list: for a single style, Node checks whether its own standard output has colours.
     styleText([Object.values(styles)[Number(number)] ?? 'reset'], inner),
   );
 }
@@ -34,7 +34,7 @@ const words: Record<Exclude<Style, 'bold' | 'dim'>, readonly string[]> = {
   ],
 };
 
-/** A word that says how something stands, in the colour of that. All others stay as they are. */
+/** Paints a state in its colour. All other words stay unchanged. */
 export function paintWord(word: string): string {
   const style = (Object.keys(words) as (keyof typeof words)[]).find((one) => words[one].includes(word));
   return style ? paint(style, word) : word;

@@ -5,28 +5,28 @@ import type { Config } from '../config.ts';
 import { paint, paintWord, plain } from './colour.ts';
 
 export interface CommandContext {
-  /** Read when it is needed, so that a command that needs no settings works whatever they are. */
+  /** Reads the settings on demand, so that a command without settings works even if they are wrong. */
   config(overrides?: Readonly<Record<string, string>>): Config;
   isSet(name: string): boolean;
-  /** The names of variables that are set: in the environment, and in the .env file of the working directory. */
+  /** Names of the variables that are set in the environment, and in the .env file of the working directory. */
   givenSettings(): { environment: readonly string[]; file: readonly string[] };
   print(text: string): void;
-  /** Whether the command was given --json (program.ts). */
+  /** Whether --json was given (program.ts). */
   json: boolean;
-  /** Whether standard output is a terminal: secrets are shown to nobody else, because pipes and logs are kept. */
+  /** Whether standard output is a terminal. Secrets are shown only there, because pipes and logs are kept. */
   isTerminal: boolean;
-  /** Writes lines to standard error: what happens meanwhile, not the result. */
+  /** Writes lines to standard error, for progress instead of results. */
   note(text: string): void;
   readStdin(): Promise<Buffer>;
-  /** Asks the person at the terminal for a yes; undefined where there is no terminal, and so nobody to ask. */
+  /** Asks the user for a yes; undefined without a terminal. */
   confirm(question: string): Promise<boolean | undefined>;
-  /** For results that are an answer and no failure, such as a NACK. */
+  /** For results that are an answer and not a failure, such as a NACK. */
   setExitCode(code: number): void;
 }
 
 export type Register = (program: Command, context: CommandContext) => void;
 
-/** The message is for the person at the terminal and says what to do; shown without a stack, exit code 1. */
+/** Its message is for the user and says what to do. It is shown without a stack; exit code 1. */
 export class CommandError extends Error {
   override readonly name = 'CommandError';
 
@@ -39,17 +39,17 @@ export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** Whether a command may read nodes at private addresses: by default if the registry is on this machine, because then the nodes are too. */
+/** Whether a command may read nodes at private addresses. By default, it may if the registry is on this machine, because then the nodes are too. */
 export function allowsPrivate({ ALLOW_PRIVATE_ADDRESSES }: Config, { isSet }: Pick<CommandContext, 'isSet'>) {
   return ALLOW_PRIVATE_ADDRESSES || !(isSet('REGISTRY_URL') || isSet('ALLOW_PRIVATE_ADDRESSES'));
 }
 
-/** Whether there is a database to read: a command that only reads makes none. */
+/** Whether there is a database to read. A command that only reads does not create one. */
 export function hasDatabase({ DATABASE_URL, DATA_DIR }: Config): boolean {
   return DATABASE_URL !== undefined || existsSync(join(DATA_DIR, 'postgres'));
 }
 
-/** Text of others may contain terminal commands. They are escaped as in JSON, where the meaning stays the same. */
+/** Escapes terminal commands in texts from outside, in JSON's notation, which keeps the meaning of JSON. */
 export function printable(text: string): string {
   return text.replace(/(?![\n\t])[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu, escapeCharacter);
 }
@@ -62,7 +62,7 @@ function escapeCharacter(character: string): string {
   return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
 }
 
-/** The value where --json was given, otherwise the text. */
+/** Prints the value with --json, otherwise the text. */
 export function printResult({ json, print }: CommandContext, value: object, text: string) {
   print(json ? JSON.stringify(value, null, 2) : text);
 }

@@ -20,7 +20,7 @@ Examples:
   $ signpost completion zsh > "\${fpath[1]}/_signpost"
   $ signpost completion fish > ~/.config/fish/completions/signpost.fish`;
 
-// A script for each shell: it finds the command that the line has come to, and offers its subcommands, values and options; otherwise files.
+// A script for each shell. It finds the command on the line and offers its subcommands, values and options, otherwise files.
 
 const shells = { bash: renderBash, zsh: renderZsh, fish: renderFish };
 
@@ -115,7 +115,7 @@ function fishOption({ long, takesValue, choices }: CompletedOption): string {
   return takesValue ? `-l ${long} -r` : `-l ${long}`;
 }
 
-/** Where on the line a command stands: ` keys new`. */
+/** The position of a command on the line: ` keys new`. */
 function place(path: readonly string[]): string {
   return path.map((word) => ` ${word}`).join('');
 }
@@ -127,7 +127,7 @@ function leadingPlaces(commands: readonly CompletedCommand[]): string {
     .join(' | ');
 }
 
-/** Options after which a value is wanted, and not another option. */
+/** Options that need a value. */
 function valueCases(commands: readonly CompletedCommand[]) {
   return commands.flatMap(({ path, options }) =>
     options
@@ -136,15 +136,15 @@ function valueCases(commands: readonly CompletedCommand[]) {
   );
 }
 
-/** In single quotes, nothing means anything to any of these shells but the quote itself. */
+/** In single quotes, these shells interpret no character but the quote. */
 function quote(text: string): string {
   return `'${text.replaceAll("'", "'\\''")}'`;
 }
 
 export interface CompletedCommand {
-  /** The words that lead to it, without "signpost". */
+  /** The words of the command, without "signpost". */
   path: readonly string[];
-  /** Subcommands, or the values that an argument may have. */
+  /** Subcommands, or the possible values of an argument. */
   words: readonly { word: string; about: string }[];
   options: readonly CompletedOption[];
 }

@@ -72,7 +72,7 @@ export const register: Register = (program, context) =>
 /** BODY_SIZE_LIMIT of the specification. */
 const usualBodyLimit = 5 * 1024 * 1024;
 
-/** Crawlers that were at an address in vain come again after minutes. */
+/** Crawlers that failed at an address return after minutes. */
 const usualCrawlWaitSeconds = 360;
 
 const help = `

@@ -34,7 +34,7 @@ export async function withDatabaseAt<T>(
   }
 }
 
-/** Warnings of the database as notes of the command: loading a logger would delay the start by 100 ms. */
+/** Prints database warnings as notes: loading a logger would delay the start by 100 ms. */
 function noteWarnings({ note }: Pick<CommandContext, 'note'>): Logger {
   const say = (details: { reason?: string } | string, text?: string) => {
     if (typeof details === 'string') note(details);
@@ -57,7 +57,7 @@ async function onEmbedded<T>(dataDir: string, logger: Logger, work: (url: string
   }
 }
 
-/** Ctrl-C ends a command, and the server too that it started for itself. */
+/** Ctrl-C ends a command and the database server that it started. */
 function leaveOnInterrupt(dataDir: string): { forget(): void } {
   const leave = () => process.exit(interruptedExitCode);
   const onInterrupt = () => void abandonEmbeddedPostgres(dataDir).then(leave, leave);

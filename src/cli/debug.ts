@@ -61,7 +61,7 @@ async function debugSignature(
   }
 }
 
-/** The line of the request itself says nothing about its signature. */
+/** The request line says nothing about the signature. */
 export function splitMessage(text: string): { header: string; body: string } {
   const withoutLine = text.replace(/^(?:[A-Z]+ \S+ HTTP\/[\d.]+|HTTP\/[\d.]+ \d+.*)\r?\n/, '');
   const [, header = withoutLine, body = ''] = /^([\s\S]*?)\r?\n\r?\n([\s\S]*)$/.exec(withoutLine) ?? [];

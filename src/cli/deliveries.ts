@@ -120,7 +120,7 @@ async function show(context: CommandContext, id: DeliveryId): Promise<void> {
   printResult(context, delivery, text.join('\n'));
 }
 
-/** A receiver wrote it: no escape sequences for the terminal. */
+/** The text comes from a receiver: control characters become spaces. */
 function visible(text: string): string {
   return text.replace(/\p{Cc}+/gu, ' ');
 }

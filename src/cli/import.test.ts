@@ -193,7 +193,7 @@ describe('signpost import csv', () => {
         ['S1:tariff:1', ['S1-1'], ...until, '0.69 EUR kWh', ...others],
         ['S1:tariff:2', ['S1-2', 'S1-3'], ...until, '0.49 EUR kWh', ...others],
       ],
-      // Free, and not known.
+      // A free tariff and an unknown one.
       [['S2:tariff:1', ['S2-1'], undefined, undefined, '0 EUR kWh']],
       [],
     ]);

@@ -49,7 +49,7 @@ const mapped = [
   ['geojson', 'GeoJSON features, their properties read by a mapping', 'GeoJSON'],
 ] as const;
 
-/** Readers of files and validators, which help does without. */
+/** Loads file readers and validators only when needed: help works without them. */
 const load = () => import('./import/run.ts');
 
 function withOptions(command: Command): Command {

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
 
-/** One Ctrl-C comes from the terminal, and once more from npm, which passes it on. */
+/** One Ctrl-C arrives twice: from the terminal, and from npm, which forwards it. */
 export const sameSignalMs = 500;
 
-/** As shells have it for SIGINT. */
+/** The shell convention for SIGINT. */
 export const interruptedExitCode = 130;
 
-/** Its signal is aborted by the first Ctrl-C. A second one, later than `sameSignalMs`, kills the process, as without a listener. */
+/** The first Ctrl-C aborts the signal. Another one, later than `sameSignalMs`, kills the process, as without a listener. */
 export function listenForInterrupt(onInterrupt: () => void): { signal: AbortSignal; close(): void } {
   const interrupted = new AbortController();
   const { signal } = interrupted;
@@ -20,7 +20,7 @@ export function listenForInterrupt(onInterrupt: () => void): { signal: AbortSign
   process.on('SIGINT', end);
   return {
     signal,
-    /** After an interrupt the listener stays for its time: npm's signal may come when the work has ended already. */
+    /** After an interrupt, the listener stays for `sameSignalMs`: npm's signal may arrive after the end of the work. */
     close() {
       if (!signal.aborted) remove();
     },

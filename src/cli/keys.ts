@@ -111,7 +111,7 @@ function destination({ out, save, id, keyId }: NewKeyOptions, context: CommandCo
   return seedFile(context.config().DATA_DIR, { id, keyId });
 }
 
-/** Never over another file: a lost private key cannot be recovered. */
+/** Never overwrites a file: a lost private key cannot be recovered. */
 function writeSeed(file: string, seed: string): void {
   try {
     mkdirSync(dirname(file), { recursive: true, mode: 0o700 });

@@ -40,7 +40,7 @@ function readKey(
     const key = findSigningKey(dataDir, owner);
     return { id, keyId, ...(key && { publicKey: publicKeyOf(key.privateKey) }), ...where };
   } catch {
-    // Not a seed, or not for us to read: the key is listed, so that somebody looks at the file.
+    // Not a seed, or not readable: lists the key, so that the operator notices the file.
     return { id, keyId, ...where };
   }
 }

@@ -10,12 +10,12 @@ import { coloured, paint, plain } from './colour.ts';
 import { type CommandContext, CommandError, printable } from './command.ts';
 import { buildProgram } from './program.ts';
 
-// The command line, and the only place that is handed the environment. A .env file of the working directory counts too.
+// The command line, and the only file that reads the environment. It also reads a .env file of the working directory.
 
 const fromFile = existsSync('.env') ? Object.keys(parseEnv(readFileSync('.env', 'utf8'))) : [];
 if (fromFile.length > 0) process.loadEnvFile('.env');
 
-// The reader is gone, with the terminal or the other end of a pipe: there may still be work to finish.
+// The reader of the output is gone (terminal or pipe), but there may still be work to finish.
 for (const output of [process.stdout, process.stderr]) output.on('error', () => undefined);
 
 const context: CommandContext = {
@@ -42,17 +42,17 @@ try {
   process.exitCode = 1;
   const isForPerson = error instanceof CommandError || error instanceof SettingsError;
   context.note(`${paint('bad', 'signpost:')} ${isForPerson ? error.message : renderUnexpected(error)}`);
-  // Nothing that a failed command left open may keep the process alive.
+  // Open resources of a failed command must not keep the process alive.
   setTimeout(() => process.exit(), leftOpenMs).unref();
 }
 
-/** In colours where a terminal has them; NO_COLOR and FORCE_COLOR are respected. */
+/** Uses colours if the terminal supports them; respects NO_COLOR and FORCE_COLOR. */
 function write(stream: NodeJS.WriteStream, text: string): void {
   const shown = printable(text);
   stream.write(`${stream.isTTY && stream.hasColors() ? coloured(shown) : plain(shown)}\n`);
 }
 
-/** Ending the input is not a yes. */
+/** End of input is not a yes. */
 async function ask(question: string): Promise<boolean> {
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
   try {

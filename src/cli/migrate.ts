@@ -19,7 +19,7 @@ async function migrate(context: CommandContext): Promise<void> {
     throw new CommandError(
       'Set DATABASE_URL: the embedded PostgreSQL is migrated by the start that uses it.',
     );
-  // Opened, a database has the tables of this version.
+  // Opening a database migrates it to this version.
   const last = await withDatabase(context, (database) =>
     database.value<string>('select name from work.migration order by number desc limit 1'),
   );

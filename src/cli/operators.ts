@@ -14,7 +14,7 @@ import { act } from './acting.ts';
 import { type CommandContext, printResult, type Register, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 
-// Who may use the console and its API, beside the first operator with the operator token.
+// Users of the console and its API, besides the first operator with the operator token.
 
 export const register: Register = (program, context) => {
   const operators = program.command('operators').addHelpText('after', examples);

@@ -3,7 +3,7 @@ import { Command } from 'commander';
 import { programVersion } from '../program-version.ts';
 import type { CommandContext, Register } from './command.ts';
 
-/** A command: what it does, and its file, which is loaded when the command is wanted: most of them load a good part of the system. */
+/** A command: its description, and its file, which is loaded on demand, because most commands load much of the system. */
 type ListedCommand = readonly [about: string, load: () => Promise<{ register: Register }>];
 
 export const commands: Readonly<Record<string, ListedCommand>> = {
@@ -72,12 +72,12 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
   ],
 };
 
-/** The program with the command that the arguments after `signpost` name; of all others, only names and descriptions are there. */
+/** The program with the command that the arguments name. All other commands have only names and descriptions. */
 export async function buildProgram(context: CommandContext, args: readonly string[]) {
   const [first, second] = args;
   const wanted = (first === 'help' ? second : first) ?? '';
   const program = createProgram(context);
-  // Started by a supervisor, never by a person.
+  // Started by a supervisor, never by a user.
   if (wanted === 'worker') await register(program, () => import('./worker.ts'), context);
   const [, load] = (Object.hasOwn(commands, wanted) && commands[wanted]) || [];
   if (load) await register(program, load, context);
@@ -86,7 +86,7 @@ export async function buildProgram(context: CommandContext, args: readonly strin
   return program;
 }
 
-/** The program with every command, whatever that takes: for what has to know all options. */
+/** The program with all commands and their options, which loads slowly. */
 export async function buildWholeProgram(context: CommandContext) {
   const program = createProgram(context);
   for (const [name, [, load]] of Object.entries(commands))
@@ -109,7 +109,7 @@ async function register(program: Command, load: ListedCommand[1], context: Comma
   }
 }
 
-/** Every command can print JSON, except those that print a script or JSON anyway. A command that defines the option itself says what it prints. */
+/** Adds --json to every command, except those that always print JSON or a script. A command that defines the option describes its output. */
 export function offerJson(command: Command, context: CommandContext): void {
   for (const sub of command.commands) offerJson(sub, context);
   if (command.commands.length > 0) return;
@@ -120,7 +120,7 @@ export function offerJson(command: Command, context: CommandContext): void {
   if (!command.options.some(({ long }) => long === '--json')) command.option('--json', 'print JSON');
 }
 
-/** Who calls a command in a wrong way is told where its own options stand. */
+/** After a usage error, points to the help of that command. */
 function pointToHelp(command: Command, parents = 'signpost'): void {
   const name = `${parents} ${command.name()}`;
   command.showHelpAfterError(`(${name} --help shows how to use it)`);
@@ -134,7 +134,7 @@ function createProgram(context: CommandContext): Command {
       .version(programVersion())
       .showHelpAfterError('(signpost --help lists the commands)')
       .configureOutput({ writeErr: (text) => context.note(text.trimEnd()), getErrHasColors: () => false })
-      // Commander takes the colours out again where there are none.
+      // Commander removes the colours if the output does not support them.
       .configureHelp({ styleTitle: (title) => styleText('bold', title) })
       .addHelpText('after', help)
   );

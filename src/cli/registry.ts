@@ -189,7 +189,7 @@ interface Named extends Subscriber {
   subscriberId: string;
 }
 
-/** A participant of the default registry is named by its bare domain, any other by both halves. */
+/** In the default registry, a bare domain names a participant; in others, both halves do. */
 function nameParticipant(name: string, defaultRegistry: string): Named {
   const identity = identityOf(name, defaultRegistry);
   const parts = splitIdentity(identity);

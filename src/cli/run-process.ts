@@ -13,7 +13,7 @@ import { WorkerFailed } from '../workers/worker-pool.ts';
 import { type CommandContext, CommandError, oneLine, reasonOf } from './command.ts';
 import { sameSignalMs } from './interrupt.ts';
 
-/** Starts the roles, in this process or in WORKERS, prints one line for each, and stays until it is told to stop; a second Ctrl-C does not wait. */
+/** Starts the roles, in this process or in WORKERS, prints one line for each, and runs until stopped. A second Ctrl-C stops at once. */
 export async function runProcess<T extends { close(): Promise<void> }>(
   context: CommandContext,
   config: Config,
@@ -52,9 +52,9 @@ export async function runProcess<T extends { close(): Promise<void> }>(
 
 interface RunOptions<T extends { close(): Promise<void> }> {
   prepare?: (database: Database) => Promise<void>;
-  /** Starts what runs beside the roles, and is closed before them. */
+  /** Starts an additional part, which is closed before the roles. */
   alongside?: (running: Process, logger: Logger) => Promise<T | undefined>;
-  /** Work that must end before anything is printed, so that the log of the start does not push it away. */
+  /** Work that must end before anything is printed, so that the startup log does not scroll the output away. */
   settle?: (running: Process, signal: AbortSignal, beside: T | undefined) => Promise<void>;
   started?: () => void;
   showPublic?: boolean;
@@ -84,7 +84,7 @@ function printAddresses(
   if (operationsUrl) print('operations', operationsUrl);
 }
 
-/** Undefined when the process was told to stop before it had started. */
+/** Undefined if the process was stopped before it had started. */
 async function startUntil(signal: AbortSignal, config: Config, options: StartOptions) {
   try {
     const start = config.WORKERS > 1 ? startWorkers : startProcess;
@@ -105,7 +105,7 @@ export function explainStart(error: unknown, config: Config): CommandError {
 function explainListening(error: unknown, config: Config): string | undefined {
   if (!hasCode(error, ...Object.keys(listeningProblems))) return undefined;
   const { code = '', syscall = '', address, hostname, port } = error as ListeningError;
-  // The only names that a start resolves itself, unwrapped, are those of the addresses to listen on.
+  // The only names that a start resolves directly, with unwrapped errors, are those of the addresses to listen on.
   if (!['listen', 'bind', 'getaddrinfo'].includes(syscall)) return undefined;
   const place = port === undefined ? (address ?? hostname) : `${address}:${port}`;
   return `Cannot listen on ${place}: ${listeningProblems[code]?.(portSetting(config, port))}`;
@@ -132,7 +132,7 @@ function lineOf(error: unknown): string {
   return oneLine(reasonOf(error));
 }
 
-/** Answered at once, also in the midst of starting, so that nobody thinks that it was not heard. */
+/** Prints a note at once, also during the start, so that the user knows that Ctrl-C worked. */
 function listenForStop(context: CommandContext, impatient: () => void) {
   const stop = new AbortController();
   let cameAt = 0;
@@ -154,7 +154,7 @@ function listenForStop(context: CommandContext, impatient: () => void) {
 
 const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** Nothing is finished or given back, but no server of ours is left behind. */
+/** Finishes nothing and releases nothing, but leaves no server behind. */
 function killOurselves(config: Config): void {
   for (const worker of Object.values(cluster.workers ?? {})) worker?.process.kill('SIGKILL');
   const die = () => process.kill(process.pid, 'SIGKILL');

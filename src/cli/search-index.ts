@@ -82,7 +82,7 @@ function describeNextStep(status: IndexStatus): string {
   return 'Nothing is left to build.';
 }
 
-/** The search loads a good part of the system, which help and status do without. */
+/** The search loads much of the system, which help and status do not need. */
 async function withIndex<T>(context: CommandContext, work: (index: IndexUpkeep) => Promise<T>): Promise<T> {
   const { withDatabase } = await import('./database.ts');
   const { maintainIndex } = await import('../search/port.ts');

@@ -33,7 +33,7 @@ interface ServeOptions {
 
 const operationsPort = 4006;
 
-/** For a network, what works on one machine is no default: who the roles are, and where their data lies, is for the operator to say. */
+/** In a network, the defaults of one machine do not apply: the operator must set identities and the place of the data. */
 async function serveConfig(context: CommandContext, { roles: chosen, workers }: ServeOptions) {
   const { keepsData } = await import('../main.ts');
   const config = context.config({

@@ -64,10 +64,10 @@ describe('signpost status', () => {
       expect(JSON.parse(run.out)).toMatchObject({ roles: [{ role: 'registry' }], troubles: [] });
       expect(JSON.parse(run.out).roles).toHaveLength(1);
       expect(run.exitCode).toBe(0);
-      // Named in the settings, a role that does not answer is missing.
+      // A configured role that does not answer is missing.
       const named = await status({ ...unset, ROLES: 'registry,catalog' });
       expect(named).toMatchObject({ exitCode: 1, out: expect.stringMatching(/^catalog +not reached/m) });
-      // With explicit addresses, neither the settings nor the database count.
+      // With explicit addresses, the settings and the database do not count.
       const given = await status({ REGISTRY_PORT: '1', DATABASE_URL: 'postgres://127.0.0.1:1/none' }, url);
       expect(given).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^registry +ready +http:/m) });
       const gone = `http://127.0.0.1:${unset.CATALOG_PORT}`;

@@ -43,7 +43,7 @@ async function showStatus(context: CommandContext, addresses: readonly string[])
   const isElsewhere = addresses.length > 0;
   const asked = await (isElsewhere ? askAddresses(addresses) : askRoles(config, context.isSet('ROLES')));
   const roles = asked.map(({ troubles: _, ...role }) => role);
-  // Several processes of a role say the same.
+  // Several processes of a role report the same.
   const said = new Map(asked.flatMap((role) => role.troubles.map((trouble) => [trouble.what, trouble])));
   const troubles = [...said.values()];
   const stored = isElsewhere ? undefined : await readStored(context, config);
@@ -60,7 +60,7 @@ async function showStatus(context: CommandContext, addresses: readonly string[])
   if (troubles.length > 0 || roles.some(({ state }) => state !== 'ready')) context.setExitCode(1);
 }
 
-/** Undefined where there is no database yet: none is made for this. */
+/** Undefined if there is no database yet; does not create one. */
 async function readStored(context: CommandContext, config: Config): Promise<Stored | undefined> {
   if (!hasDatabase(config)) return undefined;
   const [{ withDatabase }, { readOverview }, { summarizeCrawl }] = await Promise.all([

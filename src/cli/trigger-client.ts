@@ -25,7 +25,7 @@ export async function triggerAnswers({ triggerUrl }: Config, client: GuardedClie
   }
 }
 
-/** The trigger's answer; undefined when none runs here. */
+/** The trigger's answer; undefined if none runs here. */
 export async function askTrigger(config: Config, request: object, indexName?: string) {
   return withRegistry(config, async (_registry, client) => {
     if (!(await triggerAnswers(config, client))) return undefined;
@@ -43,7 +43,7 @@ export async function askTrigger(config: Config, request: object, indexName?: st
   });
 }
 
-/** Nothing where there is no token: the publisher that runs may ask for none. */
+/** Empty without a token: the running publisher may require none. */
 export function tokenHeader(config: Config): Record<string, string> {
   const token = readToken(config);
   return token === undefined ? {} : { authorization: `Bearer ${token}` };
@@ -61,7 +61,7 @@ function readToken(config: Config): string | undefined {
   }
 }
 
-/** For a publisher that did not take the token of this command, or got none. */
+/** Advice if the publisher rejected or missed the command's token. */
 export function tokenAdvice(config: Config): string {
   const { PUBLISHER_TRIGGER_TOKEN: given } = config;
   if (given === 'off') return 'This command sent none, because of PUBLISHER_TRIGGER_TOKEN=off.';

@@ -34,7 +34,7 @@ beforeEach(async () => {
 });
 afterEach(() => tree.remove());
 
-/** Changes an index, and signs its entries and itself again as the node would. */
+/** Changes an index, and signs its entries and the index again like the node. */
 async function resign(change: (index: CatalogIndex) => void, name = 'catalogs'): Promise<CatalogIndex> {
   const file = join(tree.root, `index/${name}.index.json`);
   const index: CatalogIndex = JSON.parse(await readFile(file, 'utf8'));
@@ -84,7 +84,7 @@ describe('signpost verify of a directory', () => {
   });
 
   it('notices any change of any file that is listed', async () => {
-    // Nothing lists subscriber.json: it is for whoever holds an older copy of the record, and readers follow the manifest.
+    // Nothing lists subscriber.json: it is for readers of an older copy of the record; others follow the manifest.
     const isListed = (path: string) => path !== 'subscriber.json' && !path.startsWith('catalogs/other');
     const files = [...(await servedFiles(tree))].filter(([path]) => isListed(path));
     for (const [path, bytes] of files) {
@@ -96,7 +96,7 @@ describe('signpost verify of a directory', () => {
       await writeFile(join(tree.root, path), path.endsWith('.gz') ? gzipSync(changed) : changed);
       const { exitCode, faults, warnings } = await verifyJson(tree);
       expect(faults.length + warnings.length, path).toBeGreaterThan(0);
-      // The second place of the manifest is a copy, which readers of the first never look at.
+      // The second place of the manifest is a copy, which readers of the first never fetch.
       expect(exitCode, path).toBe(path.endsWith('dedi.json') ? 0 : 1);
       await writeFile(join(tree.root, path), bytes);
     }

@@ -7,15 +7,15 @@ import { openSupervisorChannel, type SupervisorChannel, SupervisorGone } from '.
 import { CommandError, type Register } from './command.ts';
 import { explainStart } from './run-process.ts';
 
-/** One of WORKERS: the supervisor (`up` and `serve`) starts it, gives it its settings and stops it. */
+/** One of WORKERS: the supervisor (`up` and `serve`) starts it, sends its settings and stops it. */
 export const register: Register = (program, context) => {
   program.command('worker', { hidden: true }).action(async () => {
     const channel = openSupervisorChannel();
     if (!channel)
       throw new CommandError('"worker" is not a command for users: set WORKERS for "up" or "serve" instead.');
-    // Ctrl-C and the end of a terminal reach every process of it: they are for the supervisor, which tells its workers.
+    // Ctrl-C and the end of a terminal reach all its processes. Only the supervisor handles them, and stops its workers.
     for (const signal of ['SIGINT', 'SIGHUP'] as const) process.on(signal, () => undefined);
-    // Nobody is left who would end this process if something held it up.
+    // Without its supervisor, nobody would end a hanging process.
     process.once('disconnect', () => setTimeout(() => process.exit(1), orphanMs).unref());
     const isGood = await runRoles(channel).catch(() => false);
     if (!isGood) context.setExitCode(1);
@@ -25,7 +25,7 @@ export const register: Register = (program, context) => {
 
 const orphanMs = 9_000;
 
-/** Returns when it was told to stop, and has; false where something failed. */
+/** Returns after it was stopped; false after a failure. */
 async function runRoles(channel: SupervisorChannel): Promise<boolean> {
   const terminated = new AbortController();
   process.on('SIGTERM', () => terminated.abort());

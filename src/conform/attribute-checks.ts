@@ -5,7 +5,7 @@ import { clause } from './check.ts';
 import { expectNotAccepted } from './publish-checks.ts';
 import type { Samples } from './sample-catalogs.ts';
 
-// The three kinds of domain attributes: each names its schema by @context and @type, and conforms to it (catalog spec: Resource, Offer).
+// Checks of the three kinds of domain attributes: each names its schema by @context and @type, and conforms to it (catalog spec: Resource, Offer).
 
 const on = clause<CatalogScene>;
 

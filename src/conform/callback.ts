@@ -14,7 +14,7 @@ import type { Answer, Sender, Sending } from './sender.ts';
 
 export interface Asked {
   answer: Answer;
-  /** Undefined when it did not come in time, or when none was due because the request was refused. */
+  /** Undefined if it did not arrive in time, or was not due because the request was refused. */
   callback?: Received;
 }
 
@@ -37,14 +37,14 @@ export async function ask(
   return callback ? { answer, callback } : { answer };
 }
 
-/** For checks that look at a callback, and are no check of whether it comes. */
+/** For checks that need a callback but do not test whether it arrives. */
 export function requireCallback({ answer, callback }: Asked): Received {
   if (callback) return callback;
   const why = answer.status === 200 ? 'came' : `was due: ${describe(answer)}`;
   throw new CheckSkipped(`no ${answer.action.callback} ${why}`);
 }
 
-/** The checks that every callback has. `asked` sends the request at the first call. */
+/** Checks that apply to every callback. `asked` sends the request at the first call. */
 export function callbackChecks<Scene extends Pick<Asking, 'waitSeconds'> & { registry: RegistryClient }>(
   verb: 'publish' | 'pull' | 'discover',
   answering: string,
@@ -77,7 +77,7 @@ export function callbackChecks<Scene extends Pick<Asking, 'waitSeconds'> & { reg
   ];
 }
 
-/** Verifies a message with the key that the registry has under its keyId; a callback over the chain to the request that it answers, too. */
+/** Verifies a message with the registered key of its keyId, and the chain of a callback to its request. */
 export async function verifySender(
   registry: RegistryClient,
   { authorization, raw }: Received,

@@ -9,7 +9,7 @@ import { noPushChecks, pushChecks } from './push-checks.ts';
 import { authenticationChecks, contextChecks, refusalChecks } from './request-checks.ts';
 import { endingChecks, subscriptionChecks } from './subscription-checks.ts';
 
-/** Every check of a catalog service, in the order in which they are made: those that look at what has not come stand at the end. */
+/** All checks of a catalog service, in order. Checks that expect no message come last. */
 export const catalogChecks: readonly Check<CatalogScene>[] = [
   ...authenticationChecks,
   ...contextChecks,

@@ -12,16 +12,16 @@ import type { RequestScene } from './request-checks.ts';
 import { chargerContext, createSamples } from './sample-catalogs.ts';
 import type { Answer, Sender } from './sender.ts';
 
-// One run against a catalog service. Each step, from the subscription to the withdrawal, is taken once, when the first check asks for it.
+// One run against a catalog service. Each step, from the subscription to the withdrawal, runs once, when the first check needs it.
 
 export interface CatalogSceneOptions extends Asking {
   other?: Sender;
   registry: RegistryClient;
   registryName: string;
-  /** Where the registry has pushes to us sent; undefined where it has no address. */
+  /** The registered address for pushes to us; undefined if there is none. */
   registeredUrl?: string;
   networkId: string;
-  /** The largest body that the service takes, in bytes. */
+  /** Maximum body size of the service, in bytes. */
   bodyLimit: number;
   download(url: string): Promise<Buffer>;
   run: string;
@@ -32,7 +32,7 @@ export type CatalogScene = ReturnType<typeof createCatalogScene>;
 const pageSize = 100;
 const maxPages = 100;
 
-/** The one resource that a catalog has in the end. */
+/** The only resource that remains in a catalog after the withdrawal. */
 export function withdrawnIn(catalogId: string): string {
   return `${catalogId}-withdrawn`;
 }
@@ -41,7 +41,7 @@ export function createCatalogScene(options: CatalogSceneOptions) {
   const { self, networkId, run } = options;
   const samples = createSamples(run, networkId);
   const { id, catalog, directive, charger, plain } = samples;
-  /** So that no subscription that the identity had before is taken for ours, and ended. */
+  /** Keeps an earlier subscription of the identity from being mistaken for ours and ended. */
   const ownType = `https://schema.example/conform-${run}/context.jsonld`;
 
   const publish = (catalogs: readonly Catalog[], publishDirectives: readonly PublishDirective[]) =>
@@ -58,9 +58,9 @@ export function createCatalogScene(options: CatalogSceneOptions) {
     if (typeof found !== 'string') throw new CheckSkipped('no subscription was created');
     return found;
   });
-  /** Sound chargers, a catalog of which one resource is wrong, one without schema types, and one with offers alone. */
+  /** Valid chargers, a catalog with one wrong resource, one without schema types, and one with only offers. */
   const published = memoize(async () => {
-    // Pushes are looked at, so the subscription comes first; a service that creates none is asked all the same.
+    // Subscribes first, because checks examine pushes. The publish runs even if the service creates no subscription.
     await subscribed();
     return publish(
       [
@@ -153,12 +153,12 @@ export function createCatalogScene(options: CatalogSceneOptions) {
   };
 }
 
-/** Every catalog of a publish that was acknowledged, but for those that were rejected later. */
+/** Every catalog in an acknowledged publish, except those that were rejected later. */
 function takenCatalogs({ self, inbox }: CatalogSceneOptions) {
   const messages = self.answers
     .filter(({ action, status }) => action === actions.publish && status === 200)
     .map(({ message }) => message as PublishMessage)
-    // Some checks send what is no publish message at all.
+    // Some checks send something that is not a publish message.
     .filter(({ catalogs }) => Array.isArray(catalogs));
   const directives = messages.flatMap(({ publishDirectives = [] }) => publishDirectives);
   const results = inbox.received.flatMap(({ body }) => listAt(body, 'message', 'results'));

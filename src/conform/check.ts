@@ -1,8 +1,8 @@
-// Black-box checks of a node. A check sees one clause of the specification from outside: it passes, fails with what came instead, or is skipped with the reason.
+// Black-box checks of a node. A check tests one clause of the specification: it passes, fails with the actual result, or is skipped with a reason.
 
 export type Role = 'catalog' | 'discovery' | 'tree';
 
-/** @typeParam Scene what the checks of a role share: who asks, and what was asked before */
+/** @typeParam Scene shared by the checks of a role: the sender and earlier requests */
 export interface Check<Scene> {
   name: string;
   clause: string;
@@ -11,7 +11,7 @@ export interface Check<Scene> {
   run(scene: Scene): Promise<void>;
 }
 
-/** The checks of one clause. A key has the name of a check and what it expects: `pull-limit: 400 when limit is 101`. */
+/** The checks of one clause. A key has the name of a check and its expectation: `pull-limit: 400 when limit is 101`. */
 export function clause<Scene>(text: string, checks: Record<string, Check<Scene>['run']>): Check<Scene>[] {
   return Object.entries(checks).map(([key, run]) => {
     const [name = '', expects = ''] = key.split(/: (.*)/s);
@@ -19,12 +19,12 @@ export function clause<Scene>(text: string, checks: Record<string, Check<Scene>[
   });
 }
 
-/** The node did something else than the clause asks for; the message says what came. */
+/** The node violated the clause; the message describes the actual result. */
 export class CheckFailed extends Error {
   override readonly name = 'CheckFailed';
 }
 
-/** The check could not be made; the message says why. */
+/** The check could not run; the message says why. */
 export class CheckSkipped extends Error {
   override readonly name = 'CheckSkipped';
 }
@@ -38,7 +38,7 @@ export interface CheckResult {
   milliseconds: number;
 }
 
-/** One check after the other: later ones look at what earlier ones have asked for. */
+/** Runs the checks in order: later ones use the requests of earlier ones. */
 export async function* runChecks<Scene>(checks: readonly Check<Scene>[], scene: Scene, signal: AbortSignal) {
   for (const { name, clause, expects: expected, run } of checks) {
     if (signal.aborted) return;
@@ -59,7 +59,7 @@ async function judge(run: () => Promise<void>): Promise<Pick<CheckResult, 'verdi
   }
 }
 
-/** Makes it at the first call and returns the same afterwards: several checks look at one exchange. */
+/** Makes the value at the first call and returns it for later calls: several checks examine one exchange. */
 export function memoize<T>(make: () => Promise<T>): () => Promise<T> {
   let made: Promise<T> | undefined;
   return () => {

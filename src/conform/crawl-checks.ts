@@ -4,10 +4,10 @@ import { baselineName, changeName, gzippedName } from './crawl-stages.ts';
 import type { DiscoveryScene } from './discovery-scene.ts';
 import { expectThat } from './expect.ts';
 
-// Which catalogs a discovery service must index from a node that hosts its files, and which not. The clauses about its log cannot be checked from outside.
+// Which catalogs a discovery service must index from a self-hosted node, and which not. The clauses about its log cannot be checked from outside.
 
 export interface CrawledScene extends DiscoveryScene {
-  /** Why it cannot be seen, where it cannot. */
+  /** A string is the reason why it cannot be checked. */
   crawl: CrawlScene | string;
 }
 
@@ -18,13 +18,13 @@ const errors = 'Self-hosted spec: Errors';
 const index = 'Self-hosted spec: Catalog index';
 const states = 'Self-hosted spec: States and transitions';
 
-/** @param reads beside manifest and index, the file that the service must have read before it can have gone wrong */
+/** @param reads the file, besides manifest and index, that the service must have read before a fault can show */
 const seen =
   (wanted: 'found' | 'gone' | 'never') =>
   (stage: number, resource: string, reads?: string) =>
   async (scene: CrawledScene) => {
     const crawl = started(scene);
-    // A service that indexes nothing at all would pass most of these.
+    // A service that indexes nothing would pass most of these.
     if ((await crawl.missing()).length > 0) throw new CheckSkipped('not even valid catalogs are found');
     await crawl.reach(stage);
     if (reads !== undefined) await crawl.awaitRead(reads);
@@ -38,7 +38,7 @@ const seen =
 
 const [found, gone, never] = [seen('found'), seen('gone'), seen('never')];
 
-/** Catalogs of the first stage that must not be indexed: by the name of the check and when, the clause. */
+/** Catalogs of the first stage that must not be indexed. Keys: check name and condition; values: clause. */
 const unindexed = (rows: Record<string, string>, reads?: (name: string) => string) =>
   Object.entries(rows).flatMap(([key, text]) => {
     const [name = '', when = ''] = key.split(': ');
@@ -59,7 +59,7 @@ export const crawlChecks = [
     'index-of-node: in an index of another node': `${index}, nodeId`,
     'entry-signed: whose entry was changed after signing': `${errors}, an index entry's signature fails`,
   }),
-  // These are seen when the service has read their files.
+  // These show once the service has read their files.
   ...unindexed(
     {
       'file-signed: whose file was changed after signing': `${errors}, a catalog file's own signature fails`,

@@ -5,8 +5,8 @@ import { createCrawlStages, createStrangerKey, soundCatalogs } from './crawl-sta
 import { createHostedTree, type HostedTree, type HostedTreeOptions } from './hosted-tree.ts';
 import type { Samples } from './sample-catalogs.ts';
 
-// A discovery service is seen crawling: files are hosted at the address that the registry has of the identity, stage by stage, and after each stage the service is
-// asked what can be found. It comes on its own schedule. A hint to look sooner is sent where it takes one, which is an addition of ours to the specification.
+// Tests how a discovery service crawls. Files are hosted at the identity's registered address, stage by stage; searches show what was indexed. The
+// service crawls on its own schedule. It gets a hint if it accepts hints, which are our addition to the specification.
 
 export type CrawlScene = ReturnType<typeof createCrawlScene>;
 
@@ -15,14 +15,14 @@ export interface CrawlSceneOptions extends Omit<HostedTreeOptions, 'formerKeys'>
   networkId: string;
   crawlWaitSeconds: number;
   finds(resourceId: string): Promise<boolean>;
-  /** Tells the service to look sooner. Returns false where it says that it does not crawl this node. */
+  /** Sends a hint to crawl soon. Returns false if the service says that it does not crawl this node. */
   sendHint(): Promise<boolean>;
   serveBy(serve: HostedTree['serve']): void;
-  /** Ends all waiting, but for the end of what was hosted. */
+  /** Ends all waits, except during the cleanup. */
   signal: AbortSignal;
 }
 
-/** How long a crawler has to index a file that it has read. */
+/** Time for a crawler to index a file after reading it. */
 const settleMs = 1_000;
 const lookAgainMs = 500;
 
@@ -61,10 +61,10 @@ export function createCrawlScene(options: CrawlSceneOptions) {
     return true;
   }
 
-  /** Lays a stage once the one before was read, and waits until this one is. Throws CheckSkipped where no crawler comes in time. */
+  /** Writes a stage after the previous one was read, and waits until it is read. Throws CheckSkipped if no crawler comes in time. */
   const reach = async (stage: number) => reached[stage - 1]?.();
   const isFound = (name: string) => finds(samples.id(name));
-  /** Asks again until a resource is found, or is found no more. Returns whether that came in time. */
+  /** Searches until a resource is found, or no longer found. Returns whether that happened in time. */
   const becomes = (name: string, wanted: 'found' | 'gone', ended: AbortSignal | undefined = signal) =>
     waitUntil(async () => (await isFound(name)) === (wanted === 'found'), ended);
 
@@ -76,7 +76,7 @@ export function createCrawlScene(options: CrawlSceneOptions) {
       return soundCatalogs.filter((_name, index) => !outcomes[index]);
     }),
     awaitRead: (name: string) => waitForRead(samples.id(name)),
-    /** Retires everything that was hosted, also after Ctrl-C. Returns whether the service has noticed. */
+    /** Retires all hosted catalogs, also after Ctrl-C. Returns whether the service has noticed. */
     async retireAll(): Promise<boolean> {
       if (!isHosted || !(await isFound('sound'))) return true;
       tree.lay(retireCatalogs);

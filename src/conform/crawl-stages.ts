@@ -5,8 +5,8 @@ import type { FileReference } from '../publisher/seal.ts';
 import { alter, type HostedTree, manifestName, type NodeBend, recordName } from './hosted-tree.ts';
 import type { Samples } from './sample-catalogs.ts';
 
-// The files hosted for a crawler, in six stages. In the first, there are valid and invalid catalogs. In the second, they change. In the third,
-// paused and retired catalogs come back. In the last three, the path to the indexes is wrong: each leads to another index, whose catalog must not be indexed.
+// The files hosted for a crawler, in six stages. The first has valid and invalid catalogs. In the second, they change. In the third, paused and
+// retired catalogs return. In the others, the path to the indexes is wrong: each leads to a different index, whose catalog must not be indexed.
 
 interface CrawlStage {
   reads: readonly string[];
@@ -17,7 +17,7 @@ interface CrawlStagesOptions {
   tree: HostedTree;
   samples: Samples;
   networkId: string;
-  /** A key that the manifest lists, and the registry does not have. */
+  /** A key in the manifest that the registry does not have. */
   strangerKey: SigningKey;
 }
 
@@ -42,7 +42,7 @@ export function createCrawlStages({ tree, samples, networkId, strangerKey }: Cra
   const altered: Finish = (document) => alter(tree.sign(document));
   const byStranger: Finish = (document) => tree.sign(document, strangerKey);
 
-  /** Has one charger, which has the name of the catalog, unless others are given. */
+  /** By default, it has one charger, with the name of the catalog. */
   function baseline(name: string, options: BaselineOptions = {}) {
     const { version = firstVersion, catalogId = id(name), finish = signed } = options;
     const { resources = [charger(name)], fileName = baselineName(name, version) } = options;
@@ -65,7 +65,7 @@ export function createCrawlStages({ tree, samples, networkId, strangerKey }: Cra
     return { version: toVersion, fromVersion, toVersion, ...file };
   }
 
-  /** @param raised by how much its entryVersion has grown since the first stage */
+  /** @param raised growth of its entryVersion since the first stage */
   function entry(
     name: string,
     raised: number,

@@ -57,7 +57,7 @@ const answerChecks = [
   }),
 ];
 
-/** How long to wait to see that nothing comes. */
+/** Time to wait to confirm that nothing arrives. */
 const quietSeconds = 1;
 
 const finds =

@@ -6,10 +6,10 @@ import { CheckSkipped, memoize } from './check.ts';
 import { at, describe, expectThat, idsIn, listAt } from './expect.ts';
 import { createSamples } from './sample-catalogs.ts';
 
-// One run against a discovery service: it asks for everything, takes one resource of the answer, and asks for that in every way of the specification.
+// One run against a discovery service: it requests everything, picks one resource of the answer, and searches it in every way of the specification.
 
 interface DiscoverySceneOptions extends Omit<CatalogSceneOptions, 'bodyLimit' | 'download'> {
-  /** Words that find something; every resource is asked for without them. */
+  /** Words that have hits; without them, all resources are requested. */
   text?: string;
 }
 
@@ -18,7 +18,7 @@ export type DiscoveryScene = ReturnType<typeof createDiscoveryScene>;
 export interface Target {
   id: string;
   name?: string;
-  /** [longitude, latitude] of its provider, where that has a place. */
+  /** [longitude, latitude] of its provider, if known. */
   place?: [number, number];
   filters: { type: 'jsonpath'; expression: string };
 }
@@ -32,7 +32,7 @@ export function createDiscoveryScene(options: DiscoverySceneOptions) {
   const nothing = { filters: selecting(samples.id('nothing')) };
   const found = memoize(() => ask(options, actions.discover, { message: { intent } }));
 
-  /** Ids of the resources that an intent finds; none where the service says so, or sends no answer. */
+  /** Ids of the resources that an intent finds; none if the service reports none, or does not answer. */
   async function discover(wanted: object): Promise<unknown[]> {
     const asked = await ask(options, actions.discover, { message: { intent: wanted } });
     expectThat(asked.answer.status < 300, describe(asked.answer));
@@ -76,7 +76,7 @@ function targetsIn(catalog: Json): Target[] {
   });
 }
 
-/** The more can be asked about it, the better. */
+/** The more members it has, the more searches are possible. */
 function worth({ name, place }: Target): number {
   return Number(name !== undefined) + Number(place !== undefined);
 }

@@ -175,7 +175,7 @@ export const searchChecks = [
   ),
 ];
 
-/** For checks that look at a catalog, and are no check of whether it is found. */
+/** For checks that need a catalog but do not test whether it is found. */
 async function resourcesOf(scene: CatalogScene, name: string): Promise<Json[]> {
   const found = await scene.find(name, { type: 'REGULAR', networkIds: [scene.networkId] });
   if (found === undefined) throw new CheckSkipped('a search does not find the catalog');

@@ -41,7 +41,7 @@ export function expectRefusal(answer: Answer, status: number, ...codes: readonly
   expectThat(answer.status === status && (codes.length === 0 || codes.includes(code)), describe(answer));
 }
 
-/** Catalog spec, Ack: status, the messageId of the request, and nothing beside `message`. */
+/** Catalog spec, Ack: status, the messageId of the request, and no member besides `message`. */
 export function expectAck(answer: Answer): void {
   expectThat(answer.status === 200 && at(answer.body, 'message', 'status') === 'ACK', describe(answer));
   expectEqual(at(answer.body, 'message', 'messageId'), answer.messageId, 'message.messageId of the answer');

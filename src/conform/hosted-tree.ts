@@ -13,8 +13,8 @@ import {
 import { urlOf } from '../publisher/paths.ts';
 import type { FileReference } from '../publisher/seal.ts';
 
-// Signed files of the identity that makes the checks, in memory, served beside its callbacks. Each file has a unique name, so that a proxy may strip a prefix.
-// The reads of files show how far a crawler has come.
+// The signed files of the checking identity, in memory, served besides its callbacks. Each has a unique name, so that a proxy may strip a prefix.
+// Requests for files show the crawler's progress.
 
 export type HostedTree = ReturnType<typeof createHostedTree>;
 
@@ -26,10 +26,10 @@ export interface HostedTreeOptions
   baseUrl: string;
 }
 
-/** Short, because crawlers come again at the next_update. */
+/** Short, because crawlers return at the next_update. */
 const nextUpdateMs = 30_000;
 const renewAfterMs = nextUpdateMs / 2;
-/** The names by which `readAt` knows manifest and Subscriber record. */
+/** The names of manifest and Subscriber record for `readAt`. */
 export const manifestName = 'dedi.index.json';
 export const recordName = 'subscriber.json';
 
@@ -55,7 +55,7 @@ export function createHostedTree(options: HostedTreeOptions) {
 
   return {
     ...{ host, sign },
-    /** The answer to a GET request, without bytes if the reader has them; undefined if there is no such file. */
+    /** The answer to a GET request, without bytes if the reader has them; undefined if the file does not exist. */
     serve(path: string, knownEtag: string | undefined) {
       if (Date.now() - state.writtenAt > renewAfterMs) write(state.write);
       const name = nameOf(path);
@@ -67,7 +67,7 @@ export function createHostedTree(options: HostedTreeOptions) {
       const isKnown = knownEtag === etag;
       return { bytes: isKnown ? Buffer.alloc(0) : bytes, etag, isKnown };
     },
-    /** A new state of the tree: `write` hosts its documents, now and whenever their next_update comes near. */
+    /** Starts a new state of the tree: `write` hosts its documents, now and before each next_update. */
     lay(next: () => void): void {
       write(next);
       reads.clear();
@@ -96,7 +96,7 @@ export function createHostedTree(options: HostedTreeOptions) {
   };
 }
 
-/** Another document, with the signature of the one before. */
+/** Changes a document but keeps its signature. */
 export function alter<T extends object>(document: T): T {
   return { ...document, alteredAfterSigning: true };
 }

@@ -7,7 +7,7 @@ import { type Json, parseIfJson } from '../protocol/json.ts';
 import { at } from './expect.ts';
 import type { HostedTree } from './hosted-tree.ts';
 
-// Receives callbacks and pushes. It acknowledges every message: judging is for the checks, and a refusal would only bring the message again.
+// Receives callbacks and pushes. It acknowledges every message: only checks judge messages, and after a refusal they would be sent again.
 
 export type Inbox = Awaited<ReturnType<typeof openInbox>>;
 
@@ -20,7 +20,7 @@ export interface Received {
 
 const expected = [actions.onPublish, actions.onPull, actions.onDiscover, actions.push] as const;
 
-/** @param url where it is reached, when that is not host and port */
+/** @param url the public address, if it is not host and port */
 export async function openInbox({ host, port, url }: { host: string; port: number; url?: string }) {
   const received: Received[] = [];
   const waiting = new Set<() => void>();
@@ -44,7 +44,7 @@ export async function openInbox({ host, port, url }: { host: string; port: numbe
   return {
     url: url ?? `http://${host.includes(':') ? `[${host}]` : host}:${bound}`,
     received: received as readonly Received[],
-    /** The first message that fits, which may still be on its way; undefined when none came in time. */
+    /** The first matching message, which may arrive later; undefined if none arrives in time. */
     wait(fits: (message: Received) => boolean, seconds: number) {
       return new Promise<Received | undefined>((resolve) => {
         const look = () => {
@@ -86,7 +86,7 @@ function pathOf({ url = '' }: IncomingMessage): string {
 async function read(request: IncomingMessage): Promise<Received | undefined> {
   const raw = await buffer(request);
   const path = pathOf(request);
-  // The longest path that fits: /catalog/on_publish ends in no other one, but an address may have a prefix.
+  // Matches the end of the path, because an address may have a prefix. No path is the end of another one.
   const action = expected.find((one) => request.method === one.method && path.endsWith(one.path));
   if (!action) return undefined;
   const { authorization = '' } = request.headers;

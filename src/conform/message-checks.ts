@@ -4,7 +4,7 @@ import { CheckSkipped, clause } from './check.ts';
 import { at, expectEqual, expectThat, show } from './expect.ts';
 import type { Inbox, Received } from './inbox.ts';
 
-// Rules for every callback and push. These checks look at all received messages, so they run last.
+// Rules for every callback and push. These checks examine all received messages, so they run last.
 
 const on = clause<{ inbox: Inbox }>;
 

@@ -1,9 +1,9 @@
 import type { CheckResult, Role } from './check.ts';
 
-// The numbered clauses of the public draft NFH-014 (beckn/protocol-specifications-v2, docs/Catalog_Publishing_and_Discovery.md, of 2026-08-07), and which of our
-// checks see each. Where the draft and the specification differ, the specification wins: CONFORMANCE.md says so, clause by clause.
+// The numbered clauses of the public draft NFH-014 (beckn/protocol-specifications-v2, docs/Catalog_Publishing_and_Discovery.md, of 2026-08-07), with
+// their checks. If the draft and the specification differ, the specification wins: CONFORMANCE.md says so, clause by clause.
 
-/** The names of the checks that see a clause, or the reason why none can. */
+/** The names of the checks of a clause, or the reason why it cannot be checked. */
 type Seen = readonly string[] | string;
 
 const twoStates = 'it is about the order of two states, and a tree is seen at one time';
@@ -11,7 +11,7 @@ const noLatest = 'the specification has no `latest`';
 const secondNode = 'it takes a second node, which is a network facilitator';
 const schemaRule = 'it binds the authors of the schemas, not a node';
 
-/** By its number, the role that it binds, and what it asks; without a role it binds several. */
+/** Keys: number, role and text of the clause; without a role, it applies to several. */
 const rows: Record<string, Seen | Partial<Record<Role, Seen>>> = {
   '01 tree: a catalog is discoverable without a call of a write API': [
     ...['manifest-served', 'record-lists-indexes', 'index-served', 'baseline-served'],
@@ -37,7 +37,7 @@ const rows: Record<string, Seen | Partial<Record<Role, Seen>>> = {
   ],
   '13 discovery: a catalog with retiredAt is not served': ['crawl-retired', 'crawl-retired-for-ever'],
   '14 discovery: a REGULAR resource inherits from its MASTER resource': secondNode,
-  // The command sends a hint before each stage, where the service accepts one.
+  // The command sends a hint before each stage, if the service accepts one.
   '15 discovery: a change signal does not replace verification': [
     ...['crawl-entry-signed', 'crawl-file-signed', 'crawl-manifest-signed'],
   ],
@@ -92,7 +92,7 @@ export function checksOfClauses(role: Role): string[] {
   return draftClauses.flatMap(({ seen }) => namesIn(seen[role]));
 }
 
-/** One result per clause that binds the role: failed where a check failed, and passed where one passed and none failed. */
+/** One result per clause of the role: failed if a check failed, passed if one passed and none failed. */
 export function judgeClauses(role: Role, results: readonly CheckResult[]): CheckResult[] {
   const bound = draftClauses.filter(({ seen }) => seen[role] !== undefined);
   return bound.map(({ id, asks, seen: { [role]: seen } }) => {

@@ -114,7 +114,7 @@ function extending({ directive, id }: Samples, resource: string) {
   return directive('none', { resourceDirectives: [one] });
 }
 
-/** For each required field of the specification, a correct publish without it. */
+/** For each required field of the specification, a valid publish without it. */
 function withoutRequired(samples: Samples): object[] {
   const offers = [{ id: samples.id('none-offer') }];
   const whole = directed(samples, extending(samples, 'r'), { offers });
@@ -183,7 +183,7 @@ export const publishChecks = [
   }),
 ];
 
-/** It waits for a callback that must not come, so it runs last. */
+/** It waits for a callback that must not arrive, so it runs last. */
 export const onPublishOnce = on(`${answering}, one callback per publish request`, {
   'on-publish-once: one on_publish for each publish': async ({ published, inbox }) => {
     const { answer } = await published();
@@ -206,7 +206,7 @@ function resultOf(asked: Asked, catalogId: string) {
   return result;
 }
 
-/** A publish that is wrong in part: it is refused at once, or its result says so. */
+/** A partly wrong publish must be refused at once, or its result must report it. */
 export function expectNotAccepted(asked: Asked, catalogId: string): void {
   expectStatus(asked.answer, 200, 400);
   if (asked.answer.status === 400) return;

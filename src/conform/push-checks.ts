@@ -55,7 +55,7 @@ export const pushChecks = [
   }),
 ];
 
-/** They look at what must not have come, so they stand at the end. */
+/** They check that nothing arrived, so they run last. */
 export const noPushChecks = [
   ...on(`${pushing}, precondition`, {
     'push-matches-type: no push of a catalog that has no schema type of the subscription': async (scene) => {
@@ -83,7 +83,7 @@ export const noPushChecks = [
 
 const quietSeconds = 1;
 
-/** Other subscriptions of the identity would bring pushes that this one does not. */
+/** Other subscriptions of the identity would cause additional pushes. */
 async function requireOnlySubscription({ self, subscriptionId }: CatalogScene): Promise<void> {
   const ours = await subscriptionId();
   const { body } = await self.send(actions.listSubscriptions, { query: { status: 'ACTIVE' } });
@@ -93,7 +93,7 @@ async function requireOnlySubscription({ self, subscriptionId }: CatalogScene): 
   if (others.length > 0) throw new CheckSkipped(`${self.id} has other subscriptions`);
 }
 
-/** For checks that look at the push, and are no check of whether it comes. */
+/** For checks that need the push but do not test whether it arrives. */
 async function earlierPush({ inbox, push }: CatalogScene): Promise<Received> {
   const found = inbox.received.find(push('chargers'));
   if (found) return found;

@@ -10,15 +10,15 @@ import type { Answer, Sender, Sending } from './sender.ts';
 export interface RequestScene {
   self: Sender;
   other?: Sender;
-  /** A request that would be accepted, and leaves nothing behind. */
+  /** A valid request without effects. */
   probe: { action: Action; message: object };
-  /** Every endpoint of the role, each with a request that would be refused even if its signature held. */
+  /** All endpoints of the role, each with a request that would be refused even with a valid signature. */
   endpoints: readonly { action: Action; sending: Sending }[];
 }
 
 const on = clause<RequestScene>;
 
-/** A request that must be refused, with a code or with a status and any code. The key says when: `pull-limit: limit is 101`. */
+/** A request that must be refused, with a code or with a status and any code. The key has the condition: `pull-limit: limit is 101`. */
 export function refusal<Scene>(
   key: string,
   refused: ErrorCode | number,
@@ -31,7 +31,7 @@ export function refusal<Scene>(
   };
 }
 
-/** A request that would be accepted but for one change, and must be refused for it. */
+/** A valid request with one change that must cause a refusal. */
 const changed = (key: string, code: ErrorCode, change: (scene: RequestScene) => Sending) =>
   refusal<RequestScene>(key, code, (scene) =>
     scene.self.send(scene.probe.action, { message: scene.probe.message, ...change(scene) }),
@@ -116,7 +116,7 @@ export const contextChecks = [
   ),
 ];
 
-/** They look at every refusal that came so far, so they stand at the end. */
+/** They examine all refusals so far, so they run last. */
 export const refusalChecks = [
   ...on('Catalog spec: Errors, one shape', {
     'refusals-are-nacks: message.status NACK and message.error with code and message in every refusal':

@@ -8,20 +8,20 @@ import type { SigningKey } from '../protocol/keys.ts';
 import { signRequest } from '../protocol/request-signature.ts';
 import { CheckFailed } from './check.ts';
 
-// Sends signed requests as one identity, sound ones and such that a node must refuse, and keeps every answer.
+// Sends signed requests as one identity, valid and invalid ones, and keeps all answers.
 
 export type Sender = ReturnType<typeof createSender>;
 
 export interface Sending {
   message?: object;
-  /** Takes the place of members of the usual context; undefined removes one. */
+  /** Replaces members of the default context; undefined removes one. */
   context?: Readonly<Record<string, unknown>>;
   query?: Readonly<Record<string, string>>;
   /** Sent instead of context and message. */
   raw?: Buffer;
   key?: SigningKey;
   now?: Date;
-  /** Changes the Authorization header; undefined leaves it out. */
+  /** Changes the Authorization header; undefined omits it. */
   authorization?(usual: string): string | undefined;
 }
 
@@ -30,7 +30,7 @@ export interface Answer {
   status: number;
   body: Json;
   messageId: string;
-  /** Whether the node could read a messageId in the request. */
+  /** Whether the request contains a readable messageId. */
   namesMessage: boolean;
   message?: object;
   digest: string;

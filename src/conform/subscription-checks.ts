@@ -99,7 +99,7 @@ export const subscriptionChecks = [
   ),
 ];
 
-/** They end the subscription, so they stand after all that need it. */
+/** They end the subscription, so they run after all checks that need it. */
 export const endingChecks = [
   ...on(ending, {
     'subscription-ended: 200 with that subscription alone, INACTIVE': async (scene) => {

@@ -85,7 +85,7 @@ export const treeChecks = [
   }),
 ];
 
-/** Files are fetched again for it: of a large tree, some must do. */
+/** The check fetches files again, so it limits their number in a large tree. */
 const maxSizes = 20;
 
 const badAddress: readonly Code[] = ['bad-url', 'address-refused'];

@@ -1,6 +1,6 @@
 import type { About, Complaint } from '../discovery/inspect/findings.ts';
 
-// The links of a published tree, in the order in which a crawler follows them, and the reasons for which it stops at each: every reason belongs to one clause.
+// The links of a published tree, in the crawler's order, and the reasons to stop at each. Every reason belongs to one clause.
 
 export type Document = About['document'];
 export type Code = Complaint['code'];
@@ -47,7 +47,7 @@ const signed = (document: Document, text: string, signature = 'a signature', ...
     ...more,
   ]);
 
-/** Links in order: if one is broken, those that depend on it are not reached. */
+/** Links in order: after a broken link, dependent ones are not reached. */
 export const links: readonly Link[] = [
   served('manifest', 'registry manifest', ' at /.well-known/dedi.index.json or dedi.json'),
   signed('manifest', `${crawlOrder}, 2`, undefined, 'node-unknown'),

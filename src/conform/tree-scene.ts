@@ -5,7 +5,7 @@ import { verifyTree } from '../discovery/inspect/verify-tree.ts';
 import type { JsonObject } from '../protocol/json.ts';
 import { CheckSkipped, memoize } from './check.ts';
 
-// A published tree, read once as a crawler reads it: manifest, Subscriber record, indexes, entries, files. Checks look at what was found on the way.
+// A published tree, read once like a crawler: manifest, Subscriber record, indexes, entries, files. Checks examine the findings.
 
 export type TreeScene = ReturnType<typeof createTreeScene>;
 
@@ -13,7 +13,7 @@ interface Files extends FetchOptions {
   fetcher: Fetcher;
 }
 
-/** @param isPlainHttp the address that was given has the scheme http, as trees in development do */
+/** @param isPlainHttp the given address has the scheme http, which trees in development use */
 export function createTreeScene(check: NodeCheck, files: Files, isPlainHttp: boolean) {
   async function readAgain(url: string): Promise<JsonObject | undefined> {
     const file = await check.reader.open('index', url).catch(() => undefined);
@@ -40,7 +40,7 @@ export function createTreeScene(check: NodeCheck, files: Files, isPlainHttp: boo
   };
 }
 
-/** The index is read all the same, so that it is one fault, and what it lists is checked. */
+/** Reports the missing signature as one fault. The index is still read, so that its entries are checked. */
 function unsigned({ kind, document, url, key }: Finding): Finding[] {
   if (document !== 'index' || kind !== 'holds' || key !== undefined) return [];
   return [complaint('fault', { document, url }, 'signature-missing', 'The index has no signature.')];

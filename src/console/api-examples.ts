@@ -2,7 +2,7 @@ import type { PlainExamples } from '../http/openapi.ts';
 import { catalog, networkId, provider } from '../protocol/example-catalog.ts';
 import { actionExamples } from '../protocol/example-messages.ts';
 
-// Examples of what the console is asked, for its OpenAPI document. A test sends each body.
+// Example requests to the console, for its OpenAPI document. A test sends each body.
 
 const { message: discover } = actionExamples.discover.bodies.words.value as { message: object };
 const publish = actionExamples.publish.bodies.publish.value;

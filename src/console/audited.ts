@@ -7,7 +7,7 @@ export interface AuditTools {
   logger: { warn(details: object, text: string): void };
 }
 
-/** Does what an operator asked for, at the console or by a command, and writes down that it was done, or why not. */
+/** Runs an operator's action, from the console or a command, and logs its outcome. */
 export async function audited<T>(
   { database, logger }: AuditTools,
   by: Actor,

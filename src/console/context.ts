@@ -12,7 +12,7 @@ import type { ConsoleEvents } from './events.ts';
 
 interface Outside {
   client: GuardedClient;
-  /** Asks the registry anew: nothing is remembered from before. */
+  /** Looks everything up again, without a cache. */
   freshRegistry(): RegistryClient;
   schemas: Pick<SchemaStore, 'checker'>;
 }

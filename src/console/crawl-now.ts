@@ -5,7 +5,7 @@ import type { Database } from '../storage/database.ts';
 import { type AuditTools, audited } from './audited.ts';
 import { notFound } from './errors.ts';
 
-/** Makes everything of a node due for the crawler. A node that nobody has named yet may have joined a network, so the networks are asked first. `until` waits, and throws when that takes too long. */
+/** Makes all work of a node due. Networks are crawled first, because a new node may have joined one. `until` waits, and throws after a timeout. */
 export async function startCrawl(
   tools: AuditTools & { database: Database },
   by: Actor,

@@ -63,7 +63,7 @@ export type FoundKey = NonNullable<SignatureAnswer['key']>;
 
 const maxBodyLength = 1024 * 1024;
 const maxHeaderLength = 65_536;
-/** Within the JSON of the request, a quotation mark or a line end takes two bytes. */
+/** In the JSON of the request, a quotation mark or a line end takes two bytes. */
 const maxRequestBytes = 2 * (maxBodyLength + 2 * maxHeaderLength);
 
 async function findKeys(

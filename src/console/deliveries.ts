@@ -14,7 +14,7 @@ import { type AuditTools, audited } from './audited.ts';
 import { conflict } from './errors.ts';
 import { withoutNulls } from './list.ts';
 
-// Deliveries, callbacks and pushes alike, as an operator deals with them at the console and on the command line.
+// Deliveries (callbacks and pushes) for operators, at the console and on the command line.
 
 export type DeliveryState = (typeof deliveryStates)[number];
 
@@ -23,7 +23,7 @@ export interface DeliveryId {
   id: number;
 }
 
-/** As it is shown: `push-7`, `callback-12`. */
+/** The displayed form: `push-7`, `callback-12`. */
 export function renderDeliveryId({ kind, id }: DeliveryId): string {
   return `${kind}-${id}`;
 }
@@ -37,7 +37,7 @@ export function parseDeliveryId(text: string): DeliveryId | undefined {
 type TimeNames = 'failingSince' | 'nextTryAt' | 'createdAt';
 export type Delivery = Omit<DeliveryAnswer, TimeNames> & { [name in TimeNames]?: Date };
 
-/** Where a page of deliveries ends: in each state, callbacks come first, then pushes. */
+/** The end of a page of deliveries: in each state, callbacks come first, then pushes. */
 type DeliveryPosition = StatePosition & { state: DeliveryState };
 
 type StatePosition = { callback: number } | { subscriber: string; catalogKey: number };
@@ -49,7 +49,7 @@ interface DeliveryFilter {
   after?: DeliveryPosition;
 }
 
-/** Trouble first: parked, open, delivered. In each state callbacks, the latest first; then pushes by receiver and catalog. */
+/** Failures first: parked, open, delivered. In each state callbacks, the latest first; then pushes by receiver and catalog. */
 export async function listDeliveries(
   queryable: Queryable,
   { after, ...filter }: DeliveryFilter,
@@ -98,7 +98,7 @@ function isOrigin(receiver: string): boolean {
   return /^https?:\/\//i.test(receiver);
 }
 
-/** For delivered ones of one receiver, by a page. */
+/** Maximum of delivered callbacks that a page examines for one receiver. */
 const maxCallbacksLookedAt = 50_000;
 
 function positionOf(
@@ -149,7 +149,7 @@ interface DeliveryTools extends AuditTools {
   database: Database;
 }
 
-/** Tries a parked delivery again. A callback is sent as it was; a push is computed anew. */
+/** Retries a parked delivery. A callback is sent unchanged; a push is computed again. */
 export async function replayDelivery(
   tools: DeliveryTools,
   by: Actor,
@@ -180,7 +180,7 @@ export async function replayParked(
   });
 }
 
-/** Gives a delivery up that waits or is parked. The next change of a catalog is pushed all the same. */
+/** Drops a waiting or parked delivery. The next change of a catalog is still pushed. */
 export async function skipDelivery(tools: DeliveryTools, by: Actor, { kind, id }: DeliveryId): Promise<void> {
   const { database } = tools;
   const target = renderDeliveryId({ kind, id });

@@ -1,15 +1,15 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import type { Field } from './answers/find.ts';
 
-// The fields that a person can filter by, from a sample of documents: their paths, kinds and the values that occur. Pure.
+// The fields to filter by, from a sample of documents: their paths, kinds and values. Pure.
 
 const maxFields = 40;
 const maxDepth = 8;
 const maxValues = 24;
 const maxValueLength = 60;
-/** Members that say in which unit the number beside them is. */
+/** Members that contain the unit of a sibling number. */
 const unitNames = ['unit', 'unitCode', 'unitText', 'currency'];
-/** Names that only hold others, and say nothing to a person. */
+/** Names of containers that mean nothing to users. */
 const silentNames = [
   'resourceAttributes',
   'offerAttributes',
@@ -18,7 +18,7 @@ const silentNames = [
   'value',
 ];
 
-/** Members with single values below `roots` of each document, the most frequent ones first. */
+/** Members with single values below `roots` of each document, the most frequent first. */
 export function describeFields(documents: readonly JsonObject[], roots: readonly string[]): Field[] {
   const seen = new Map<string, Seen>();
   for (const document of documents) {
@@ -94,7 +94,7 @@ function add(counts: Map<string, number>, text: string): void {
   counts.set(text, (counts.get(text) ?? 0) + 1);
 }
 
-/** A unit is told with the number that it belongs to. A currency is worth a filter of its own where there are several. */
+/** A unit is shown with its number. A currency becomes a separate filter if there are several. */
 function isUnit({ steps, texts }: Seen, seen: ReadonlyMap<string, Seen>): boolean {
   const name = steps.at(-1)?.slice(1) ?? '';
   if (!unitNames.includes(name) || texts.size > 1) return false;
@@ -104,7 +104,7 @@ function isUnit({ steps, texts }: Seen, seen: ReadonlyMap<string, Seen>): boolea
   );
 }
 
-/** A field with the same value in nearly every document is no filter: there is nothing to choose. */
+/** A field with the same value in nearly every document is no filter, because there is nothing to choose. */
 function isTheSameEverywhere({ count, texts }: Seen, documents: number): boolean {
   return texts.size === 1 && documents > 1 && count >= documents * almostAll;
 }

@@ -17,7 +17,7 @@ export function conflict(message: string, hint?: string): ConsoleError {
   return new ConsoleError('BIZ_INVALID_STATE_TRANSITION', message, { hint });
 }
 
-/** The page knows no NACK. */
+/** The page expects no NACK. */
 export function consoleErrorBody(error: ProtocolError): object {
   const { code, message, path } = error;
   const hint = error instanceof ConsoleError ? error.hint : undefined;

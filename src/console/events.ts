@@ -9,8 +9,8 @@ import { ConsoleError } from './errors.ts';
 import { sealIn } from './operator-token.ts';
 import { addRoute } from './route.ts';
 
-// GET /api/events: server-sent events that say what kind of thing has changed; the page reads anew what it shows of it. The database is polled once a second
-// for all listeners together, and only while there are some: what other processes write is seen, too.
+// GET /api/events: server-sent events that name the changed topic; the page then reloads what it shows of it. One poll of the database per second
+// serves all listeners, and only while there are any. So it sees the changes of other processes, too.
 
 export type Topic = keyof Markers | 'inbox';
 
@@ -20,11 +20,11 @@ const pollMs = 1_000;
 const heartbeatMs = 15_000;
 const reconnectMs = 3_000;
 const maxStreams = 100;
-/** Limit for readers without a token: others on this machine must not keep the operator out. */
+/** Limit for readers without a token: other users of this machine must not block the operator. */
 const maxFreeStreams = 50;
 /** Limit for one reader. A browser has six connections to a host for all its tabs. */
 const maxStreamsPerReader = 10;
-/** A reader that takes nothing is cut off when so much waits for it. */
+/** A reader that reads nothing is disconnected at this many waiting bytes. */
 const maxWaitingBytes = 64 * 1024;
 
 export function addEventRoute(server: FastifyInstance, { events }: { events: ConsoleEvents }): void {
@@ -42,7 +42,7 @@ export function addEventRoute(server: FastifyInstance, { events }: { events: Con
   });
 }
 
-/** Who listens: a session, the bearer of the token, or, without either, an address. */
+/** A listener: a session, the bearer of the token, or otherwise an address. */
 interface Reader {
   name: string;
   isOperator: boolean;
@@ -86,7 +86,7 @@ export function createEvents({ database, logger, now }: EventTools) {
       });
       const changed = markers && last ? changedTopics(last, markers) : [];
       for (const topic of changed) tell(topic);
-      // Pages connect again at once; a revoked operator is refused then.
+      // Pages reconnect at once; a revoked operator is then refused.
       if (changed.includes('operator'))
         for (const [stream, { isOperator }] of streams) if (isOperator) stream.end();
       last = markers ?? last;
@@ -98,16 +98,16 @@ export function createEvents({ database, logger, now }: EventTools) {
     }
   }
 
-  /** Listeners that come while the last poll ends are polled for by a new one. */
+  /** Listeners that connect while the last poll ends get a new one. */
   async function pollWhileListened(): Promise<void> {
     while (streams.size > 0 && !stop.signal.aborted) await poll();
     polling = undefined;
   }
 
   return {
-    /** To the listeners of this process; what is in the database is told by itself. */
+    /** Notifies the listeners of this process. Changes in the database need no call. */
     tell,
-    /** Sends events until the reader goes. Throws where there are too many readers. */
+    /** Sends events until the reader disconnects. Throws if there are too many readers. */
     add(stream: ServerResponse, reader: Reader): void {
       const count = (isOne: (other: Reader) => boolean) => [...streams.values()].filter(isOne).length;
       if (count(({ name }) => name === reader.name) >= maxStreamsPerReader)
@@ -131,7 +131,7 @@ export function createEvents({ database, logger, now }: EventTools) {
   };
 }
 
-/** The page tries again this late. */
+/** The page retries after this time. */
 const busy = { hint: 'Close some of them.', retryAfterSeconds: 15 };
 
 function changedTopics(before: Markers, after: Markers): Topic[] {

@@ -11,7 +11,7 @@ import { describeFields, sentenceCase, splitWords } from './describe-fields.ts';
 import { addRoute } from './route.ts';
 
 export function addFieldRoutes(server: FastifyInstance, { search, now }: ConsoleContext): void {
-  // Every visitor of the page asks, and the answer hardly changes.
+  // Every visitor of the page requests it, and the answer hardly changes.
   const kept = createLookupCache<FieldsAnswer>({ maxEntries: maxNetworksKept, keepMs: () => keptMs, now });
   addRoute(server, 'GET /api/schemas/fields', {
     summary: 'List the fields that a search can be narrowed by, with the values that occur.',
@@ -50,7 +50,7 @@ function buildAnswer({ types, resources, offers }: DocumentSample): FieldsAnswer
   };
 }
 
-/** An offer without resourceIds does not show for which types of its provider's resources it is. */
+/** An offer without resourceIds does not show to which types of its provider's resources it applies. */
 function isFor({ resourceIds }: JsonObject, resources: readonly JsonObject[]): boolean {
   return (
     Array.isArray(resourceIds) && resources.some(({ id }) => id !== undefined && resourceIds.includes(id))

@@ -27,7 +27,7 @@ export function addFindRoute(server: FastifyInstance, context: ConsoleContext): 
     answers: { 400: 'The intent is wrong, with the code and path that discover would answer.' },
     access: 'read',
     async handle({ body }, _request, reply) {
-      // The catalogs are rendered already.
+      // The catalogs are already rendered.
       const { catalogs, ...others } = await find(context, body);
       reply.type('application/json');
       return `{"catalogs":${catalogs},${JSON.stringify(others).slice(1)}`;
@@ -76,7 +76,7 @@ async function find(
   };
 }
 
-/** A consumer is not told of other networks; the operator is. */
+/** Reports hits in other networks, to operators but not to consumers. */
 async function findElsewhere(
   { search }: ConsoleContext,
   { message, scope: { networkId, ...scope } }: Question,

@@ -12,20 +12,20 @@ import {
 import { ConsoleError } from './errors.ts';
 import type { Operators } from './operator-token.ts';
 
-// Who may do what at the console. Each request is judged in this order, before its body is read:
+// Access control of the console. Each request is checked in this order, before its body is read:
 //
-//   1. where it comes from: on a loopback address, only requests that name this machine as their host and passed no proxy (DNS rebinding);
+//   1. its origin: on a loopback address, only requests that name this machine as their host and passed no proxy (DNS rebinding);
 //      everywhere, no page of another origin (Origin, Sec-Fetch-Site)
-//   2. who sends it: an operator by the bearer token, or a browser with the session cookie and, where something may change, the header that
+//   2. its sender: an operator by the bearer token, or a browser with the session cookie and, for changes, the header that
 //      only a script of our own page can add (CSRF)
-//   3. what it asks for: reading is free on a loopback address, everything else needs an operator of the role that the route names
+//   3. its target: reading is free on a loopback address, everything else needs an operator with the role of the route
 
-/** `open`: for everybody. Otherwise the role that an operator needs; `read` is free on a loopback address. */
+/** `open`: for everybody. Otherwise the required role of the operator; `read` is free on a loopback address. */
 export type Access = 'open' | OperatorRole;
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** Unless given: GET needs the role `read`, everything else `operate`. */
+    /** Default: GET needs the role `read`, everything else `operate`. */
     access?: Access;
   }
   interface FastifyRequest {
@@ -41,11 +41,11 @@ export interface GuardOptions {
   now(): Date;
 }
 
-/** The header that goes with the cookie where something may change. */
+/** The header that must accompany the cookie in requests for changes. */
 const csrfHeader = 'x-signpost';
 const csrfValue = 'console';
 
-/** Wrong tokens of one source: a burst of ten, then one every five seconds. */
+/** Wrong tokens from one source: a burst of ten, then one every five seconds. */
 export const attemptLimits = { perSecond: 0.2, burst: 10 };
 
 export function guardConsole(server: FastifyInstance, options: GuardOptions): void {
@@ -54,7 +54,7 @@ export function guardConsole(server: FastifyInstance, options: GuardOptions): vo
   server.addHook('onRequest', async (request, reply) => {
     refuseStrangers(request, isLocal);
     const access = accessOf(request);
-    // The page loads for everybody, also while the database that knows the operators is down.
+    // Everybody may load the page, even while the database with the operators is down.
     if (access === 'open' && !request.url.startsWith('/api/')) return;
     const sender = await findSender(request, options);
     if (typeof sender === 'object') request.operator = sender;
@@ -80,7 +80,7 @@ function refuseBeyondRole({ name, role }: Operator, needed: OperatorRole): void 
   );
 }
 
-/** Throws unless it is the token of an operator. A right one always passes: wrong ones from the same address, of a page with an old token or of somebody else, lock no operator out. */
+/** Throws unless it is an operator's token. A valid token always passes: wrong ones from the same address lock no operator out. */
 export async function verifyToken(
   given: string,
   { ip }: Pick<FastifyRequest, 'ip'>,
@@ -112,7 +112,7 @@ function refuseStrangers(request: FastifyRequest, isLocal: boolean): void {
   if (isLocal) {
     const telling = findProxyHeader(headers);
     if (telling !== undefined) throw refused(`it refuses requests with the header ${telling}`);
-    // A website whose name resolves to this machine sends that name.
+    // After DNS rebinding, pages of another site send their own name as host.
     if (headers.host !== undefined && !isThisMachine(hostname))
       throw refused('it accepts only requests to localhost or a loopback address');
   }
@@ -123,7 +123,7 @@ function refuseStrangers(request: FastifyRequest, isLocal: boolean): void {
     throw refused('it refuses requests from pages of another origin');
 }
 
-/** Links on other sites may open the console's page. Their scripts, images and frames may load nothing from the console, and their links may not open /api/. */
+/** Other sites may link to the console's page. Their scripts, images and frames may load nothing from it, and their links may not open /api/. */
 function isLinkToPage({ headers, method, routeOptions: { url = '' } }: FastifyRequest): boolean {
   const { 'sec-fetch-mode': mode, 'sec-fetch-dest': destination = 'document' } = headers;
   return method === 'GET' && mode === 'navigate' && destination === 'document' && !url.startsWith('/api/');
@@ -133,14 +133,14 @@ function refused(why: string): ConsoleError {
   return new ConsoleError('AUT_UNAUTHORIZED_ACTION', `The console is only for its operator: ${why}.`);
 }
 
-/** Undefined for `null` and whatever else is no origin. */
+/** Undefined for `null` and other values that are no origin. */
 function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
 
 type Sender = Operator | 'browser without header' | 'anybody';
 
-/** A cookie that has ended is as good as none; a wrong token is an error, wherever it is sent. */
+/** An expired cookie counts as none; a wrong token is always an error. */
 async function findSender(request: FastifyRequest, options: GuardOptions): Promise<Sender> {
   const { headers, method } = request;
   const given = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
@@ -151,7 +151,7 @@ async function findSender(request: FastifyRequest, options: GuardOptions): Promi
   return isSafe ? operator : 'browser without header';
 }
 
-/** Whoever watches a process asks for its health without a token. */
+/** Monitoring reads these without a token. */
 const watched = ['/health', '/ready'];
 
 function accessOf({ method, routeOptions: { config, url = '' } }: FastifyRequest): Access {

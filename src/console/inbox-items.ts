@@ -1,15 +1,15 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { InboxItem } from './answers/debug.ts';
 
-// The messages that the inbox keeps, in the memory of this process. Anybody can send a message with a bad signature. Such messages are kept in a
-// small ring buffer of their own, so that they never push out a message whose signature holds.
+// The messages of the inbox, in the memory of this process. Anybody can send a message with a bad signature. Such messages are in a
+// separate small ring buffer, so that they never push out a verified message.
 
 const maxVerified = 150;
 const maxUnverified = 50;
 export const maxItems = maxVerified + maxUnverified;
-/** Limit for the bodies of all verified messages together, counted as they are in memory. */
+/** Limit for the bodies of all verified messages, by their size in memory. */
 const maxVerifiedBytes = 64 * 1024 * 1024;
-/** A string takes up to two bytes for each character. */
+/** A string takes up to two bytes per character. */
 const bytesPerCharacter = 2;
 export const maxUnverifiedBytes = 16 * 1024;
 
@@ -36,7 +36,7 @@ export function dropSurplus(latestFirst: readonly InboxItem[]): InboxItem[] {
   });
 }
 
-/** Leaves out cookies, tokens and passwords, which would give access to other services. */
+/** Removes cookies, tokens and passwords, which would give access to other services. */
 export function redactHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   const shown = Object.entries(headers).filter(([name]) => name !== 'cookie');
   return Object.fromEntries(

@@ -33,11 +33,11 @@ import type { ConsoleContext } from './context.ts';
 import { createInboxItems, maxItems, maxUnverifiedBytes, redactHeaders } from './inbox-items.ts';
 import { addRoute } from './route.ts';
 
-// The inbox: an address for callbacks to the consumer of the settings. It shows each message that arrives and whether its signature holds, and
-// answers as a consumer does, with ACK or 401. Messages are kept in the memory of this process alone.
+// The inbox: an address for callbacks to the consumer of the settings. It shows each message with the result of its signature check, and answers
+// like a consumer, with ACK or 401. Messages are only in the memory of this process.
 
 const maxBodyBytes = 1024 * 1024;
-/** Rate limit for each source address, applied before the signature is verified. */
+/** Rate limit per source address, applied before the signature check. */
 const perSource = { perSecond: 20, burst: 100 };
 
 export function addInboxRoutes(server: FastifyInstance, context: ConsoleContext): void {
@@ -49,9 +49,9 @@ export function addInboxRoutes(server: FastifyInstance, context: ConsoleContext)
   server.register(async (inbox) => {
     inbox.removeAllContentTypeParsers();
     inbox.addContentTypeParser('*', { parseAs: 'buffer' }, (_request, body, done) => done(null, body));
-    // Who sends callbacks knows NACKs, and not the errors of the console.
+    // Senders of callbacks expect NACKs, not the console's errors.
     inbox.setErrorHandler(answerErrors());
-    // The rate limit comes before the body is read.
+    // The rate limit applies before the body is read.
     inbox.addHook('onRequest', async ({ ip }) => chargeRequest(sources, sourceOf(ip)));
     inbox.post(
       '/inbox/*',
@@ -91,7 +91,7 @@ function createReceiver({ config, database, outside, now }: ConsoleContext) {
   const registry = outside.freshRegistry();
   const limits = signedLimits(config);
 
-  /** Throws unless the signature holds. The body is parsed only where the signature is chained, and its key known. */
+  /** Throws if the signature is invalid. The body is parsed only if the signature is chained and its key known. */
   async function verify(authorization: string | undefined, body: Buffer): Promise<void> {
     if (authorization === undefined)
       throw new ProtocolError('AUT_SIGNATURE_MISSING', 'The request has no Authorization header.');

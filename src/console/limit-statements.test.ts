@@ -10,7 +10,7 @@ describe('the statements of the console', () => {
   });
 
   it('are ended when they take too long, with an error that says what to do', async () => {
-    // On a busy machine, opening a connection takes longer than the limit, which is another error.
+    // On a busy machine, opening a connection takes longer than the limit, which is a different error.
     await database.ping();
     const limited = limitStatements(database, 200);
     await expect(limited.query('select pg_sleep(60)')).rejects.toMatchObject({

@@ -3,8 +3,8 @@ import type { Database } from '../storage/database.ts';
 import { createQueryable, type Run } from '../storage/statement.ts';
 import { ConsoleError } from './errors.ts';
 
-// Reading is free to everybody on this machine: a statement of the console that takes long is ended in the server, so that it takes neither the connections
-// nor the processors of the services. Transactions, in which an operator changes something, have the limit of all transactions.
+// Reading is free for everybody on this machine, so the server cancels long statements of the console. They must not occupy the connections or
+// processors of the services. Transactions for operators' changes have the usual limit.
 
 const statementTimeoutMs = 5_000;
 const retryAfterSeconds = 2;

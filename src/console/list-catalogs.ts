@@ -14,9 +14,9 @@ import type { CatalogSummary as ShownCatalog } from './answers/network.ts';
 import { type Page, renderCursor, withoutNulls } from './list.ts';
 import type { Unsent } from './route.ts';
 
-// Catalogs of the catalog service, then those of the discovery index, which came by push, pull or crawl. The same one may be in both.
+// Catalogs of the catalog service, then those of the discovery index, from push, pull or crawl. One catalog may be in both.
 
-/** No index finds a part of a name: a page compares at most this many catalogs, and its cursor continues after them. */
+/** No database index finds a part of a name: a page compares at most this many catalogs, and its cursor continues after them. */
 const maxLookedAt = 100_000;
 
 interface AskedCatalogs extends Omit<CatalogFilter, 'after'> {
@@ -53,7 +53,7 @@ async function listIndex(queryable: Queryable, asked: AskedCatalogs): Promise<Pa
   return { items: found.map(indexedItem), next };
 }
 
-/** The next page begins after the last catalog of a full page, or after the last one that was looked at. */
+/** The next page starts after the last catalog of a full page, or after the last examined one. */
 async function findNext(
   queryable: Queryable,
   place: 'service' | 'index',
@@ -85,7 +85,7 @@ export function indexedItem(one: IndexedCatalog): Unsent<ShownCatalog> {
   });
 }
 
-/** Contexts stand beside `context#Type`, which says more. */
+/** Drops contexts if `context#Type` is available, which says more. */
 function typesAmong(names: readonly string[]): string[] {
   const typed = names.filter((name) => name.includes('#'));
   return typed.length > 0 ? typed : [...names];

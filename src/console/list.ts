@@ -5,8 +5,8 @@ import { type Static, type TObject, type TProperties, type TSchema, Type } from 
 import { validator } from '../protocol/validate.ts';
 import { addRoute, type Unsent } from './route.ts';
 
-// Lists are paged by keyset: a cursor holds the sort key of the last item, and the next page begins after it, whatever has been added or removed
-// meanwhile. However long a list is, a page costs the same.
+// Lists are paged by keyset: a cursor holds the sort key of the last item, and the next page starts after it, whatever was added or removed
+// meanwhile. A page costs the same at any length of the list.
 
 const defaultLimit = 50;
 const maxLimit = 200;
@@ -16,11 +16,11 @@ const ListQuery = Type.Object({
   after: Type.Optional(Type.String({ maxLength: 4_096, description: '`next` of the previous page.' })),
 });
 
-// A cursor comes back from outside, altered or not, and goes into a statement: its members are only what PostgreSQL can hold.
+// A cursor comes from clients, perhaps altered, and goes into a statement, so its members are limited to values that PostgreSQL can hold.
 
 export const CursorText = Type.String({ pattern: '^[^\\u0000]*$' });
 export const CursorKey = Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER });
-/** Milliseconds since 1970, as far as a Date goes. */
+/** Milliseconds since 1970, up to the limit of Date. */
 export const CursorTime = Type.Integer({ minimum: 0, maximum: 8_640_000_000_000_000 });
 
 interface ListRoute<F extends TProperties, C extends TSchema, A extends TSchema>

@@ -7,7 +7,7 @@ import { type OpenedFile, openFile, sendFile } from '../http/send-file.ts';
 import { notFound } from './errors.ts';
 import { addRoute } from './route.ts';
 
-/** GET /tiles/…: the PMTiles file of MAP_TILES, in the byte ranges that the map asks for. */
+/** GET /tiles/…: serves byte ranges of the PMTiles file of MAP_TILES. */
 export function addTileRoute(server: FastifyInstance, { MAP_TILES: file }: Pick<Config, 'MAP_TILES'>): void {
   if (file === undefined) return;
   if (!statSync(file, { throwIfNoEntry: false })?.isFile())
@@ -27,7 +27,7 @@ export function addTileRoute(server: FastifyInstance, { MAP_TILES: file }: Pick<
   });
 }
 
-/** Opens the file of MAP_TILES. A symbolic link is resolved at each request, so that the operator can point it at a newer file. */
+/** Opens the file of MAP_TILES. A symbolic link is resolved at each request, so that the operator can switch it to a newer file. */
 async function openTiles(file: string): Promise<OpenedFile | undefined> {
   const real = await realpath(file).catch(() => undefined);
   return real === undefined ? undefined : openFile(dirname(real), basename(real));

@@ -5,9 +5,9 @@ import { hashSecret, isSameSecret, loadOrCreateToken } from '../secret-file.ts';
 import { findOperator, type KnownOperator } from '../storage/console/operators.ts';
 import type { Queryable } from '../storage/database.ts';
 
-// Operators and their tokens. The first operator has the operator token: OPERATOR_TOKEN, or one that is made at first start and kept in DATA_DIR. Others are
-// rows of the database (signpost operators). A browser gets a cookie for a token, valid for a week in every process and after a restart. The operator token is
-// the key of its HMAC, so a stolen database gives no sessions. A session ends when its operator is revoked, and all end with another operator token.
+// Operators and their tokens. The first operator has the operator token: OPERATOR_TOKEN, or one generated at the first start and kept in DATA_DIR.
+// Others are rows of the database (signpost operators). A browser gets a cookie for a token, valid for a week in every process. The operator token is
+// its HMAC key: a stolen database gives no sessions. Sessions end when their operator is revoked, or all of them with a new operator token.
 
 type TokenSettings = Pick<Config, 'OPERATOR_TOKEN' | 'DATA_DIR'>;
 
@@ -58,7 +58,7 @@ export function endedCookie({ isSecure }: { isSecure: boolean }): string {
   return renderCookie('', { maxAge: 0, isSecure });
 }
 
-/** The seal of the session in a Cookie header, by which one session differs from another. */
+/** The seal of the session in a Cookie header, which identifies the session. */
 export function sealIn(header: string | undefined): string | undefined {
   return cookiePattern.exec(header ?? '')?.[2];
 }
@@ -74,7 +74,7 @@ function renderCookie(value: string, { maxAge, isSecure }: { maxAge: number; isS
   return isSecure ? `${always}; Secure` : always;
 }
 
-/** The hash makes the sessions of a revoked operator useless to the next one of that name. */
+/** Includes the hash of the token, so that sessions of a revoked operator are invalid for a new operator of the same name. */
 function sealOf(key: string, { name, tokenHash }: KnownOperator, ends: number): string {
   const hmac = createHmac('sha256', key).update(`console session of ${name} until ${ends}`);
   return hmac.update(tokenHash).digest('base64url');

@@ -6,9 +6,9 @@ import { hasCode } from '../error-code.ts';
 import { findPath, openFile, sendFile } from '../http/send-file.ts';
 import { notFound } from './errors.ts';
 
-// The page of the console: the files that `npm run build` made of web/, and nothing from elsewhere.
+// Serves the page of the console: only the files that `npm run build` made of web/.
 
-/** From src/ and from dist/ alike. */
+/** Works from src/ and from dist/. */
 const builtPage = fileURLToPath(new URL('../../dist/web/', import.meta.url));
 const guides = fileURLToPath(new URL('../../docs/', import.meta.url));
 
@@ -22,7 +22,7 @@ export function addPageRoutes(server: FastifyInstance, root = builtPage): void {
     const opened = zipped ?? (await openFile(root, path));
     if (!opened) throw notFound('There is no such file here.', 'Build the page: npm run build');
     if (zipped) reply.headers({ 'content-encoding': 'gzip', vary: 'accept-encoding' });
-    // Vite writes files with a part of their digest in their names into assets/.
+    // Vite writes files with hashed names into assets/.
     const isVersioned = opened.path.startsWith('assets/');
     const kind = { contentType, isVersioned, now: new Date() };
     return sendFile(opened, kind, request, reply.headers(pageHeaders));
@@ -77,7 +77,7 @@ const contentTypes: Record<string, string> = {
   '.webmanifest': 'application/manifest+json',
 };
 
-/** Nothing is loaded from elsewhere, no script stands in the page itself, and no other page may frame it. */
+/** Nothing is loaded from other hosts, scripts are not inline, and no other page may frame it. */
 const pageHeaders = {
   'content-security-policy':
     "default-src 'self'; img-src 'self' data:; object-src 'none'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'",

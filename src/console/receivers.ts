@@ -13,7 +13,7 @@ const phases = [
   { kind: 'push', isTroubled: false },
 ] as const;
 
-/** Trouble first: subscribers whose pushes fail or are parked, receivers of callbacks that have some waiting or parked, other subscribers. Each by name. */
+/** Failures first: subscribers with failed or parked pushes, receivers with waiting or parked callbacks, other subscribers. Each by name. */
 export async function listReceivers(
   queryable: Queryable,
   { state, limit, after }: { state?: 'open' | 'parked'; limit: number; after?: ReceiverPosition },
@@ -36,7 +36,7 @@ export async function listReceivers(
   return items;
 }
 
-/** As the API describes it, with null for what is not known. */
+/** As in the API, with null for unknown values. */
 function receiverItem(kind: Receiver['kind'], { lastAt, lastStatus, lastError, ...rest }: PushReceiver) {
   const isAnswered = lastStatus !== null || lastError !== null;
   return {

@@ -28,12 +28,12 @@ import { addSessionRoutes } from './session.ts';
 import { addTryRoutes, chooseDocs } from './try-request.ts';
 import { addWhyRoute } from './why.ts';
 
-/** The console: the operator's page and the API behind it, unsigned, for the operator and for programs of this machine. */
+/** The console: the operator's page and its unsigned API, for the operator and for programs on this machine. */
 export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>) {
   const { config, search, metrics, operations, logger, now } = given;
   const database = limitStatements(given.database);
   const context: ConsoleContext = { ...given, database, events: createEvents({ database, logger, now }) };
-  // In a process with a discovery service, that announces both.
+  // In a process with a discovery service, that role announces both.
   const announced = config.roles.includes('discovery') ? undefined : await search.announce({ logger });
   const { token, isNew } = loadOrCreateOperatorToken(config);
   warnIfReachable(config.CONSOLE_HOST, logger);
@@ -88,7 +88,7 @@ export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>) {
   }, close);
 }
 
-/** PostgreSQL stores no text with U+0000, and refuses a statement that asks for one. */
+/** PostgreSQL cannot store U+0000, and rejects statements with it. */
 function refuseUnstorable(url: string): void {
   if (url.includes('%00'))
     throw new ConsoleError(
@@ -97,7 +97,7 @@ function refuseUnstorable(url: string): void {
     );
 }
 
-// The answers that any request to the console may get, for its OpenAPI document: the guard judges all of them (guard.ts). An operation's own answers come first.
+// Answers that any request to the console may get from the guard (guard.ts), for its OpenAPI document. An operation's own answers come first.
 
 const ConsoleRefusal = Type.Object(
   {
@@ -117,7 +117,7 @@ function describeRefusals(operation: PlainOperation, path: string): PlainOperati
   const hasName = path.includes('/:');
   return {
     ...operation,
-    // Callbacks to the inbox are answered as a consumer answers them.
+    // The inbox answers callbacks like a consumer.
     ...(isOfApi && { refusal: ConsoleRefusal }),
     answers: {
       ...when(query || body || hasName, {

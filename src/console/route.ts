@@ -5,7 +5,7 @@ import type { Static, TObject, TSchema } from '../protocol/type.ts';
 import { prepareValidator, validator } from '../protocol/validate.ts';
 import type { Access } from './guard.ts';
 
-/** A route of the operator's API. Its entry in the OpenAPI document is also what it checks, and what its handler returns. */
+/** A route of the operator's API. Its entry in the OpenAPI document also defines its checks and the return type of its handler. */
 interface Route<P extends string, Q extends TObject, B extends TSchema, A extends TSchema>
   extends PlainOperation {
   query?: Q;
@@ -15,7 +15,7 @@ interface Route<P extends string, Q extends TObject, B extends TSchema, A extend
   access?: Access;
   bodyLimit?: number;
   stays?: boolean;
-  /** Returns the answer, or its text where that is rendered already. */
+  /** Returns the answer, or its text if it is already rendered. */
   handle(
     asked: Asked<P, Q, B>,
     request: FastifyRequest,
@@ -36,7 +36,7 @@ type Params<P extends string> = P extends `${string}:${infer Name}/${infer Rest}
     ? Record<Name, string>
     : object;
 
-/** An answer as a handler returns it: JSON makes texts of dates. */
+/** A handler's answer before serialization: JSON turns dates into texts. */
 export type Unsent<T> = T extends string
   ? string extends T
     ? T | Date
@@ -45,7 +45,7 @@ export type Unsent<T> = T extends string
     ? { [K in keyof T]: Unsent<T[K]> }
     : T;
 
-/** @param name method and path, as `GET /api/catalogs/:owner/:id` */
+/** @param name method and path, such as `GET /api/catalogs/:owner/:id` */
 export function addRoute<
   P extends `${'GET' | 'POST' | 'DELETE'} /${string}`,
   Q extends TObject,

@@ -24,7 +24,7 @@ export function addSessionRoutes(server: FastifyInstance, context: ConsoleContex
     access: 'open',
     async handle(_asked, { operator }) {
       const needsToken = !isThisMachine(guard.host);
-      // Elsewhere than on a loopback address, who has no token learns only that one is asked for.
+      // Not on a loopback address: a visitor without a token learns only that one is required.
       if (needsToken && !operator) return { needsToken };
       const named = operator && { operator: { name: operator.name, role: operator.role } };
       return { ...named, needsToken, ...(await describe(context)) };
@@ -73,7 +73,7 @@ export function addSessionRoutes(server: FastifyInstance, context: ConsoleContex
 const tag = 'Operator';
 const maxTokenBytes = 4_096;
 
-/** Whether the browser speaks TLS, to us or to a proxy before us. */
+/** Whether the browser uses TLS, to us or to a proxy. */
 function isSecure({ headers: { origin } }: FastifyRequest): boolean {
   return origin?.startsWith('https:') ?? false;
 }
@@ -112,14 +112,14 @@ function describeIdentities({ DATA_DIR, identities, roles }: ConsoleContext['con
   return Object.fromEntries(
     shown.map((name) => {
       const { id, keyId = findSigningKey(DATA_DIR, identities[name])?.recordId, url } = identities[name];
-      // Programs that the page shows sign with this file.
+      // The programs on the page sign with this file.
       const file = resolve(seedFile(DATA_DIR, { id, keyId: keyId ?? '' }));
       return [name, { id, keyId, url, ...(name === 'consumer' && existsSync(file) && { keyFile: file }) }];
     }),
   );
 }
 
-/** Who may sign a publish here: the publisher, and participants that are no services of this process. */
+/** Possible signers of a publish: the publisher, and participants that are no services of this process. */
 function listPublishers({ DATA_DIR, identities }: ConsoleContext['config']): string[] {
   const { publisher, ...others } = identities;
   const services = Object.values(others).map(({ id }) => id);

@@ -16,7 +16,7 @@ export async function openSender(context: ConsoleContext, as: string, service: s
   const sender = { key, client: outside.client, findKey: registry.findKey, logger, now };
   return {
     registeredUrl,
-    /** Where its callbacks go: to the registered address, or to the inbox. */
+    /** Address for its callbacks: the registered one, or the inbox. */
     uri: registeredUrl ?? `${config.consoleUrl}/inbox`,
     send: (question: Omit<Question, 'operatorConfigured'>) =>
       exchangeSigned(sender, { ...question, operatorConfigured: true }).catch((error) =>

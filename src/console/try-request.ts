@@ -13,8 +13,8 @@ import { ConsoleError, notFound } from './errors.ts';
 import { addRoute } from './route.ts';
 import { explainFailure, openSender } from './signer.ts';
 
-// "Try it out" on the API page of the demo network: the console fills in ids and time, signs the request with a key of the demo, sends it to the
-// service and shows what was sent and what came back. Only for the operator, and only in `signpost up`.
+// "Try it out" on the API page of the demo network. The console fills in ids and time, signs the request with a key of the demo, sends it to the
+// service and shows the request and the answer. Only for the operator, and only in `signpost up`.
 
 const triedRoles = ['catalog', 'discovery'] as const;
 const maxBodyBytes = 1024 * 1024;
@@ -65,7 +65,7 @@ export function addTryRoutes(server: FastifyInstance, context: ConsoleContext): 
   });
 }
 
-/** The API documents at /docs of the console: its own, and those of the services of this process, to try in the demo. It opens on the catalog service. */
+/** The API documents at /docs: of the console and of the services in this process, to try in the demo. The catalog service's comes first. */
 export function chooseDocs({ config }: Pick<ConsoleContext, 'config'>, wanted = 'catalog'): DocsPage {
   const others = config.roles.filter((role) => role !== 'console' && role !== 'publisher');
   const current = others.find((role) => role === wanted) ?? 'console';
@@ -117,7 +117,7 @@ function renderCurl(method: string, url: string, authorization: string, body?: s
   );
 }
 
-/** A provider publishes, the catalog service pushes; everything else is asked by the consumer. */
+/** A provider publishes and the catalog service pushes; the consumer sends everything else. */
 function chooseSigner({ config }: ConsoleContext, { name, caller }: Endpoint): string {
   const { catalog, consumer } = config.identities;
   if (name === endpoints.push.name) return catalog.id;

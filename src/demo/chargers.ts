@@ -1,7 +1,7 @@
 import type { Offer, Resource, TimePeriod } from '../protocol/catalog.ts';
 import { addressOf, type Place, placeOf, pointNear } from './places.ts';
 
-// Charging hubs: a hub is a place with one of a few arrangements of bays. The arrangement lists the chargers.
+// Charging hubs: a hub is a place with one of a few arrangements of bays, which list the chargers.
 
 export interface Operator {
   id: string;
@@ -97,7 +97,7 @@ const bayMetres = 4;
 
 const [morning, evening] = ['06:00:00+05:30', '22:00:00+05:30'];
 
-/** Prices by the speed of the charger, and a lower one at night. */
+/** Prices by the speed of the charger, lower at night. */
 export function tariffsOf(operator: Operator, chargers: readonly Resource[]): Offer[] {
   const isFast = ({ descriptor }: Resource) => /: DC /.test(descriptor?.name ?? '');
   const [quick, gentle] = [chargers.filter(isFast), chargers.filter((charger) => !isFast(charger))];

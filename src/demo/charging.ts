@@ -10,7 +10,7 @@ import {
 } from './chargers.ts';
 import { addressOf, areaAround, placeOf, pointNear } from './places.ts';
 
-// Three charging operators: Voltpath publishes through the catalog service, a catalog for each of its hubs; Kaveri and Minchu host signed files.
+// Three charging operators: Voltpath publishes through the catalog service, one catalog per hub; Kaveri and Minchu host signed files.
 
 const allDay = 'Mo-Su 00:00-24:00';
 const longDay = 'Mo-Su 05:30-23:30';
@@ -33,7 +33,7 @@ const voltpathHubs: readonly Hub[] = [
   { place: 'MAL', arrangement: 'mall', at: 'rooftop car park', opens: shopHours },
 ];
 
-/** Published through the catalog service. One bay of HSR Layout names a connector that the schema does not know: its catalog is PARTIAL. */
+/** Published through the catalog service. One bay of HSR Layout has a connector that the schema does not know: its catalog is PARTIAL. */
 export function voltpathCatalogs(): Catalog[] {
   return [...voltpathHubs.map(hubCatalog), vanCatalog()];
 }
@@ -60,7 +60,7 @@ function hubCatalog(hub: Hub): Catalog {
   };
 }
 
-/** A usual mistake: the schema spells it CCS2. */
+/** A common mistake: the schema spells it CCS2. */
 function misspellFirst(one: Resource, index: number): Resource {
   if (index > 0 || !one.resourceAttributes) return one;
   const { attributes, ...rest } = one.resourceAttributes;
@@ -114,7 +114,7 @@ export function kaveriCatalogs(): Catalog[] {
   ];
 }
 
-/** A catalog with one location, that of its provider: three chargers at KSR Bengaluru, the main railway station. */
+/** A catalog whose only location is the provider's: three chargers at KSR Bengaluru, the main railway station. */
 function cityStationCatalog(): Catalog {
   const station = placeOf('SBC');
   const bays = [
@@ -151,7 +151,7 @@ const minchu: Operator = {
   rupeesPerKilowattHour: { fast: 17.25, slow: 10, night: 13 },
 };
 
-/** Published as signed files of another node. The file of the second catalog is changed after it was signed. */
+/** Published as signed files of another node. The file of the second catalog is changed after signing. */
 export function minchuCatalogs(): [sound: Catalog, tampered: Catalog] {
   return [
     hostedCatalog(minchu, 'minchu-north', 'Minchu North', 'Charging on the way to the airport', [
@@ -164,7 +164,7 @@ export function minchuCatalogs(): [sound: Catalog, tampered: Catalog] {
   ];
 }
 
-/** A catalog of several hubs: each charger has a location of its own, the provider has none. */
+/** A catalog of several hubs: each charger has a location, the provider has none. */
 function hostedCatalog(operator: Operator, id: string, name: string, about: string, hubs: readonly Hub[]) {
   const chargers = hubs.map((hub) => chargersOf(operator, hub));
   return {

@@ -3,7 +3,7 @@ import type { PublishMessage } from '../protocol/publish-messages.ts';
 import { priceOf } from './chargers.ts';
 import { addressOf, areaAround, placeOf, pointNear } from './places.ts';
 
-// Groceries: the facilitator describes products in a master catalog; the shops of a grocer extend it, and add their own prices and stock.
+// Groceries: the facilitator describes products in a master catalog; the shops of a grocer extend it with prices and stock.
 
 const context = 'https://schema.beckn.io/GroceryItem/v1/context.jsonld';
 
@@ -118,7 +118,7 @@ type Shop = [
   opens: string,
   /** Its prices as a multiple of the usual ones. */
   priceFactor: number,
-  /** How far it delivers, in metres: in the east, then counterclockwise. */
+  /** Delivery distances in metres: first to the east, then counterclockwise. */
   delivers: readonly number[],
 ];
 

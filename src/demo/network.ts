@@ -3,10 +3,10 @@ import type { PublishMessage } from '../protocol/publish-messages.ts';
 import { kaveriCatalogs, minchuCatalogs, voltpathCatalogs } from './charging.ts';
 import { masterCatalog, shopCatalogs } from './groceries.ts';
 
-// The participants of the demo network beside the roles, and the catalogs that they publish. Three things are wrong on purpose: a bay in the catalog of
-// HSR Layout names an unknown connector, a file of Minchu is changed after it was signed, and nothing listens at the address of Atlas.
+// The participants of the demo network besides the roles, and their catalogs. Three things are wrong on purpose: a bay in the catalog of
+// HSR Layout names an unknown connector, a file of Minchu is changed after signing, and nothing listens at the address of Atlas.
 
-/** These two have no address in the registry, so a callback may be received at any port. */
+/** These two have no address in the registry, so they may receive callbacks at any port. */
 export const facilitatorId = 'facilitator.signpost.test';
 export const grocerId = 'grocer.signpost.test';
 /** Voltpath. `signpost send --as provider.signpost.test` signs with its key. */
@@ -43,7 +43,7 @@ export function secondPublisherMessage(networkId: string): { message: PublishMes
   return { message: regular([sound, tampered], networkId), tamperedId: tampered.id };
 }
 
-/** The status of one charger of the second node, taken or free, that its operator reports in this turn. */
+/** The status of one charger of the second node, occupied or free, that its operator reports in this turn. */
 export function nextStatus(networkId: string, turn: number): PublishMessage {
   const [{ resources = [], offers: _offers, ...head }] = minchuCatalogs();
   const charger = resources[turn % resources.length];

@@ -1,6 +1,6 @@
 import type { DemoNetwork } from '../config.ts';
 
-// The city of the demo network. Streets and coordinates are approximate, and everything that is offered there is invented.
+// The city of the demo network. Streets and coordinates are approximate, and all offers are invented.
 
 export const demoCity: DemoNetwork['city'] = { name: 'Bengaluru', center: [12.9716, 77.5946], zoom: 12 };
 
@@ -65,7 +65,7 @@ export function pointNear({ latitude, longitude }: Place, east: number, north: n
   return { type: 'Point' as const, coordinates: positionNear(latitude, longitude, east, north) };
 }
 
-/** An area around a place: an octagon whose corners are this many metres away, the first in the east, then counterclockwise. */
+/** An area around a place: an octagon whose corners are this many metres away, first to the east, then counterclockwise. */
 export function areaAround({ latitude, longitude }: Place, metres: readonly number[]) {
   const corners = metres.map((distance, index) => {
     const angle = (2 * Math.PI * index) / metres.length;

@@ -1,7 +1,7 @@
 import type { DiscoverMessage } from '../protocol/discover-messages.ts';
 import { placeOf } from './places.ts';
 
-/** The searches of the consumer of the demo, in turns. The first finds nothing, so that the list of empty searches has an entry soon. */
+/** The searches of the demo's consumer, in turns. The first finds nothing, so that the list of empty searches soon has an entry. */
 export const questions: readonly DiscoverMessage[] = [
   { intent: { textSearch: 'hydrogen pump' } },
   { intent: { textSearch: 'fast charger', spatial: [near('MGR', 4_000)] } },

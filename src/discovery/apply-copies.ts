@@ -7,17 +7,17 @@ import { type CatalogRef, type ExpectedCopy, type HeldCopy, inParts } from '../s
 import { lockPrecedence, settlePrecedence } from '../storage/feeds/precedence.ts';
 import type { DiscoveryContext } from './context.ts';
 
-/** Under which the index knows what a catalog service brings. */
+/** The index's source name for catalogs from a catalog service. */
 export function sourceOf(service: string): string {
   return `service:${service}`;
 }
 
-/** Who published a catalog: the node that it names, otherwise the service that vouches for it. */
+/** The publisher of a catalog: the node that it names, otherwise the service that vouches for it. */
 export function ownerOf({ bppId }: { bppId?: string }, service: string, registryName: string): string {
   return bppId === undefined ? service : identityOf(bppId, registryName);
 }
 
-/** Applies the catalogs of a catalog service, and settles whose copy counts. If a released id has got another owner, the old owner's catalog goes. */
+/** Applies the catalogs of a catalog service, and decides whose copy counts. If a released id has a new owner, the old owner's catalog is removed. */
 export async function applyCopies(
   { tx, writer, logger }: { tx: Transaction; writer: IndexWriter; logger: Logger },
   incoming: readonly IncomingCatalog[],
@@ -54,7 +54,7 @@ async function announceMasters(
   }
 }
 
-/** Another catalog service may accept geometries that are too costly to search among. Their resources and offers are found by everything else. */
+/** Another catalog service may accept geometries that are too expensive to search. Their resources and offers are found by everything else. */
 function logUnindexed(logger: Logger, { source, owner, id, unindexed }: AppliedCatalog): void {
   if (unindexed.length === 0) return;
   const geometries = unindexed.slice(0, maxLogged);
@@ -66,7 +66,7 @@ function logUnindexed(logger: Logger, { source, owner, id, unindexed }: AppliedC
 
 const maxLogged = 20;
 
-/** Has copies leave a network, some in each transaction, and takes those out of the index that `leave` returns: they are in none any more. */
+/** Removes copies from a network, some per transaction. Catalogs that `leave` returns are in no network any more, and leave the index. */
 export async function leaveInParts(
   { database, now }: DiscoveryContext,
   copies: readonly ExpectedCopy[],
@@ -81,7 +81,7 @@ export async function leaveInParts(
   }
 }
 
-/** Takes catalogs out of the index; another source's copy of one counts from now on. */
+/** Removes catalogs from the index; if another source has a copy, that one counts from now on. */
 async function removeCopies(tx: Transaction, writer: IndexWriter, refs: readonly CatalogRef[]) {
   if (refs.length === 0) return;
   await lockPrecedence(tx, refs);

@@ -14,14 +14,14 @@ import { applyCopies, ownerOf, sourceOf } from './apply-copies.ts';
 import type { DiscoveryContext } from './context.ts';
 import type { CatalogPart, PulledPart } from './pulled-parts.ts';
 
-// Applies one page of a pull. What is held is compared with what was pulled, and only what differs is written: so the regular pull of
-// everything finds drift, and mends it. A catalog is left alone when a push of it came after the pull was sent: the push is newer.
+// Applies one page of a pull. It compares held copies with the pulled ones, and writes only differences: so the regular pull of
+// everything finds drift, and repairs it. A catalog that was pushed after the pull was sent is skipped, because the push is newer.
 
 /** Small catalogs are applied together. */
 const maxGroupDocuments = 1_000;
-/** While the database writes one group, the next one is taken apart. */
+/** While the database writes one group, the next one is prepared. */
 const groupsAtOnce = 2;
-/** A page may hold a million resources: how far it went is logged this often. */
+/** Log interval for progress: a page may hold a million resources. */
 const progressEveryMs = 10_000;
 const removalsAtOnce = 500;
 
@@ -29,7 +29,7 @@ export interface PulledPage {
   feedId: number;
   run: string;
   service: string;
-  /** '' where the feed is for every network: then the networks of what it brings are not known. */
+  /** '' if the feed is for every network: then the networks of its catalogs are unknown. */
   networkId: string;
   sentAt: Date;
   typeOf(catalogId: string): CatalogType;
@@ -39,7 +39,7 @@ export interface PageOutcome {
   catalogs: number;
   written: number;
   removed: number;
-  /** Catalogs that could not be compared because a push of a part of them came meanwhile. */
+  /** Catalogs that could not be compared because a partial push of them arrived meanwhile. */
   skipped: number;
 }
 
@@ -66,11 +66,11 @@ export async function applyPulled(
     const applied = applyWhole(context, page, outcome, catalogs).then(() => {
       underWay.delete(applied);
     });
-    applied.catch(() => undefined); // one that fails stays under way, and is awaited there
+    applied.catch(() => undefined); // a failed one stays in `underWay`, and is awaited there
     underWay.set(applied, ids);
   }
 
-  /** If a page has two copies, the later one counts, so the first is written before the second begins. */
+  /** If a page has two copies, the later one counts, so the first is written before the second starts. */
   async function finishEarlier(id: string): Promise<void> {
     if (group.has(id)) await applyGroup();
     if ([...underWay.values()].some((ids) => ids.has(id))) await Promise.all(underWay.keys());
@@ -119,7 +119,7 @@ function applyWhole(
   });
 }
 
-/** It is there, so it is not gone; what is held of it stays. */
+/** The catalog is still listed, so it is not gone; its held content stays. */
 async function noteInvalid({ database }: DiscoveryContext, page: PulledPage, id: string): Promise<void> {
   const { feedId, run, service } = page;
   await database.transaction(async (tx) => {
@@ -128,7 +128,7 @@ async function noteInvalid({ database }: DiscoveryContext, page: PulledPage, id:
   });
 }
 
-/** A part of a catalog that is too large for one transaction: pushes and queries do not wait for all of it. */
+/** A part of a catalog that is too large for one transaction: pushes and queries do not wait for the whole catalog. */
 async function applyPart(
   context: DiscoveryContext,
   page: PulledPage,
@@ -169,7 +169,7 @@ async function removeOthers(
   return removed;
 }
 
-/** Hands over what may be applied, and notes that the feed listed all of it. */
+/** Passes on the applicable catalogs, and records that the feed listed all of them. */
 async function inTransaction(
   { database, config, now }: DiscoveryContext,
   page: PulledPage,
@@ -214,7 +214,7 @@ async function inTransaction(
   outcome.skipped += newer.filter((copy) => copy.push_merged).length;
 }
 
-/** A pull shows that the catalog is in the network of its feed, and says nothing of others. */
+/** A pull shows that the catalog is in the network of its feed, but nothing about other networks. */
 function networksOf({ networkId }: PulledPage, held: HeldCopy | undefined): string[] | null {
   if (held?.networks === null) return null;
   const known = held?.networks ?? [];

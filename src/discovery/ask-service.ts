@@ -8,9 +8,9 @@ import { validator } from '../protocol/validate.ts';
 import { joinPath } from '../rules/base-address.ts';
 import type { DiscoveryContext } from './context.ts';
 
-// Asks a catalog service that the operator configured. Whatever is not an answer to the question is a StepFailed.
+// Sends requests to a configured catalog service. Anything other than a valid answer is a StepFailed.
 
-/** A step of staying in step failed for now, and is tried again later. The message says why, for the log and for an operator. */
+/** A synchronization step failed temporarily and is tried again later. The message gives the reason, for the log and for operators. */
 export class StepFailed extends Error {
   override readonly name = 'StepFailed';
   readonly status: number | undefined;
@@ -82,7 +82,7 @@ export function readAnswer<S extends TSchema>({ status, body }: AnswerToQuestion
   }
 }
 
-/** The error of a NACK in words; only small bodies are one. */
+/** The error of a NACK in words; only small bodies can be NACKs. */
 function findNack(body: Buffer): string | undefined {
   if (body.length > 64 * 1024) return undefined;
   try {

@@ -17,10 +17,10 @@ import { hostFor, isConsumer } from './crawl/enumerate.ts';
 // POST /crawl-hints (self-hosted spec: Events): a node is crawled sooner, and verified as always, so anybody may send a hint.
 
 const spacingMs = 60_000;
-/** Unknown nodes that are looked up within `spacingMs`, for all senders together. */
+/** Maximum of unknown nodes that are looked up within `spacingMs`, for all senders together. */
 const maxStrangers = 10;
 const maxBodyBytes = 4 * 1024;
-/** Hints of one unsigned source. A host of many nodes may publish all of them at once. */
+/** Rate of hints from one unsigned source. A host of many nodes may publish all of them at once. */
 const perSource = { perSecond: 10, burst: 200 };
 
 export function addCrawlHintsRoute(server: FastifyInstance, context: DiscoveryContext): void {
@@ -50,7 +50,7 @@ export function addCrawlHintsRoute(server: FastifyInstance, context: DiscoveryCo
   });
 }
 
-/** Has a node crawled from now on that a network of the settings has; returns whether one does. */
+/** Starts crawling a node if one of the configured networks has it; returns whether one does. */
 async function admitStranger({ database, registry, config }: DiscoveryContext, node: string) {
   const { DISCOVERY_NETWORKS } = config;
   if (DISCOVERY_NETWORKS.length === 0 || !isSubscriberId(node)) return false;

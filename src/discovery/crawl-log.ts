@@ -8,7 +8,7 @@ import { pageOf } from '../protocol/page.ts';
 import { type LoggedLine, readLog } from '../storage/crawl/log.ts';
 import type { DiscoveryContext } from './context.ts';
 
-/** GET /crawl-log: what became of a node's files here, for that node alone (self-hosted spec: Errors; the endpoint is ours). */
+/** GET /crawl-log: the outcome of a node's files here, only for that node (self-hosted spec: Errors; the endpoint is ours). */
 export function addCrawlLogRoute(server: FastifyInstance, service: SignedService, context: DiscoveryContext) {
   signedRoute(server, service, actions.crawlLog, (request) => tellLog(context, request));
 }

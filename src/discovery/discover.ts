@@ -23,22 +23,22 @@ import type { DiscoveryContext } from './context.ts';
 import { type ObserveDiscover, observeDiscovers, traceAnswer } from './observe-discover.ts';
 
 // Discover (catalog spec: POST /discover, POST /on_discover). The answer is stored before the ACK. The specification forbids an empty on_discover:
-// if nothing is found, the acknowledgement says so with BIZ_NO_RESULTS_FOUND, and nothing follows.
+// if nothing is found, the acknowledgement is BIZ_NO_RESULTS_FOUND, and no callback follows.
 
-/** Who asked is hardly waiting any longer. */
+/** After this, the consumer is probably no longer waiting. */
 const giveUpAfterMs = 10 * 60_000;
 
-/** Searches of one identity that may wait, in all WORKERS together: each takes memory meanwhile, and is given up after DISCOVER_TIMEOUT_MS. */
+/** Maximum waiting searches of one identity, in all WORKERS together: each needs memory, and is given up after DISCOVER_TIMEOUT_MS. */
 const maxWaiting = 100;
 
-/** To read, render and store more resources takes tens of milliseconds of the thread that serves everybody: one identity does one at a time. */
+/** Reading, rendering and storing more resources takes tens of milliseconds of the main thread: one at a time per identity. */
 const largePage = { resources: 100, turns: { size: 2, perOwner: 1 } };
 
 type DiscoverContext = DiscoveryContext & {
   keepPromise: KeepPromise;
   emptySearches: EmptySearches;
   turns: Turns;
-  /** For large pages, beside the turn of their search. */
+  /** For large pages, in addition to the turn of their search. */
   largeTurns: Turns;
   costs?: CostLimits;
   observe: ObserveDiscover;
@@ -59,7 +59,7 @@ export function addDiscoverRoute(
   signedRoute(server, service, actions.discover, handler, { writesLast: true, hasOwnTurns: true });
 }
 
-/** As a rule nothing has changed since the search before: only when an answer is stored, the database is asked whether that is so. */
+/** An optimistic read: the database usually has not changed since the last search, so this is checked only when the answer is stored. */
 async function discover(context: DiscoverContext, request: Discover): Promise<Answer> {
   const deadline = createDeadline(context.config.DISCOVER_TIMEOUT_MS, request.arrivedAt);
   try {
@@ -70,7 +70,7 @@ async function discover(context: DiscoverContext, request: Discover): Promise<An
   }
 }
 
-/** Searches share the database and this process's one thread: they are given out fairly among those who ask, until the answer is stored. */
+/** Searches share the database and this process's main thread: turns are shared fairly among senders, until the answer is stored. */
 async function search(
   context: DiscoverContext,
   request: Discover,
@@ -139,7 +139,7 @@ async function promise(
   return answer;
 }
 
-/** Who paged reads it in the pagination, who did not in a header; none says that offers are missing. */
+/** The pagination, or a header without paging, shows that resources are missing; nothing shows missing offers. */
 function tellCut({ logger }: DiscoverContext, request: Discover, { leftOut, pagination }: AnswerPage): void {
   if (leftOut === undefined) return;
   const { messageId, bapId } = request.context;
@@ -177,7 +177,7 @@ async function tellNothing(
   return answer;
 }
 
-/** Documents leave as they are stored: their texts are put together, not rendered again. */
+/** Documents are sent as stored: their texts are concatenated, not serialized again. */
 function renderCallback(
   { self, hosting, now }: DiscoveryContext,
   { context, digest }: Discover,

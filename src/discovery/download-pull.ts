@@ -12,8 +12,8 @@ import type { DiscoveryContext } from './context.ts';
 // Fetches the result of a pull (catalog spec: POST /catalog/on_pull, Download rules):
 //
 //   not after expiresAt   an expired one is not fetched, and the pull is issued again
-//   checksum first        the bytes go into a file; nothing of them is looked at before their sha256 is that of the manifest
-//   then decompressed     while it is read, so that little of it is ever in memory
+//   checksum first        the bytes go into a file, which is not read before its sha256 matches the manifest
+//   then decompressed     as a stream, so that little of it is in memory
 
 const maxDownloadBytes = 4 * 1024 ** 3;
 const maxInflatedBytes = 64 * 1024 ** 3;
@@ -38,7 +38,7 @@ export async function downloadPull(
     throw error;
   }
   return {
-    /** The JSON, from its beginning; may be read several times. */
+    /** The JSON from its start; may be read several times. */
     read: (): AsyncIterable<Uint8Array> =>
       inflateStream(
         file.createReadStream({ start: 0, autoClose: false, highWaterMark: 256 * 1024 }),
@@ -49,7 +49,7 @@ export async function downloadPull(
   };
 }
 
-/** Returns the checksum of what came. How long it is decides nothing: the checksum covers every byte. */
+/** Returns the checksum of the received bytes. Their number does not matter: the checksum covers every byte. */
 async function fetchInto(
   { client }: DiscoveryContext,
   file: FileHandle,

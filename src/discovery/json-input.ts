@@ -1,7 +1,7 @@
 import { ProtocolError } from '../protocol/errors.ts';
 import { type Json, parseJson } from '../protocol/json.ts';
 
-// JSON that comes in chunks, read value by value. Brackets and quotes alone say where a value ends; the value itself is then read as strictly as a request.
+// JSON in chunks, read value by value. Only brackets and quotes decide where a value ends; the value is then read as strictly as a request.
 
 export type JsonInput = ReturnType<typeof createJsonInput>;
 
@@ -31,7 +31,7 @@ export function createJsonInput(
     return true;
   }
 
-  /** The next byte that is no white space, as a character, without taking it; undefined at the end. */
+  /** Returns the next byte that is not white space, as a character, without consuming it; undefined at the end. */
   async function next(): Promise<string | undefined> {
     while (await fill()) {
       const byte = chunk[at] as number;
@@ -47,7 +47,7 @@ export function createJsonInput(
     return true;
   }
 
-  /** Finds the end of a value by its brackets and quotes alone; what is between is judged when it is read. */
+  /** Finds the end of a value only by brackets and quotes; its content is checked when it is read. */
   async function takeValue(keep: (bytes: Uint8Array) => void): Promise<void> {
     const first = await next();
     if (first === undefined) throw notJson('it ends too early');
@@ -64,7 +64,7 @@ export function createJsonInput(
     }
   }
 
-  /** Takes a whole value and reads it strictly; `bytes` is its length. */
+  /** Reads a whole value strictly; `bytes` is its length. */
   async function readMeasured(): Promise<{ value: Json; bytes: number }> {
     const pieces: Uint8Array[] = [];
     let bytes = 0;
@@ -97,7 +97,7 @@ interface ScanState {
   escaped: boolean;
 }
 
-/** The place behind the value within this chunk; undefined when it goes on in the next one. */
+/** The position after the value within this chunk; undefined if it continues in the next one. */
 function endOfValue(chunk: Uint8Array, from: number, state: ScanState): number | undefined {
   for (let index = from; index < chunk.length; index += 1) {
     const byte = chunk[index] as number;

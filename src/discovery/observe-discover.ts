@@ -16,7 +16,7 @@ function kindOfIntent(intent: Intent): string {
 
 export type ObserveDiscover = (intent: Intent, arrivedAt: number, isFound: boolean) => void;
 
-/** Counts evaluated intents, and how long each took from its arrival until its answer was stored. */
+/** Counts evaluated intents, and their time from arrival until the answer was stored. */
 export function observeDiscovers(metrics: Metrics): ObserveDiscover {
   const count = metrics.counter(
     'signpost_discovers_total',
@@ -37,7 +37,7 @@ export function observeDiscovers(metrics: Metrics): ObserveDiscover {
   };
 }
 
-/** The phases of a search as spans of its request, and the answer in one of its own, from which the callback goes on. */
+/** Records the phases of a search as spans of its request, and the answer in a separate span, from which the callback continues. */
 export function traceAnswer(
   { traceparent: parent, context, message }: VerifiedRequest<typeof actions.discover>,
   { answer, trace }: Found,

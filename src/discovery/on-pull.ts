@@ -10,7 +10,7 @@ import { findSent, takeCallback } from '../storage/work/sent-requests.ts';
 import type { DiscoveryContext } from './context.ts';
 import { isService } from './services.ts';
 
-// Receives the answer to a pull (catalog spec: POST /catalog/on_pull): checked, kept and acknowledged. pull-answer.ts applies it afterwards.
+// Receives the answer to a pull (catalog spec: POST /catalog/on_pull): checks, keeps and acknowledges it. pull-answer.ts applies it afterwards.
 
 export function addOnPullRoute(server: FastifyInstance, service: SignedService, context: DiscoveryContext) {
   signedRoute(server, service, actions.onPull, (request) => receive(context, request));
@@ -25,7 +25,7 @@ async function receive(
   await checkCallback(database, request);
   await database.transaction(async (tx) => {
     const feed = await findWaitingFeed(tx, messageId);
-    // The pull was issued again meanwhile, or is not wanted any more.
+    // The pull was issued again meanwhile, or is no longer wanted.
     if (feed === undefined) return logger.debug({ messageId, signer }, 'an on_pull came too late');
     if (!isService(feed, signer, record)) {
       throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', `This pull was not requested from ${signer}.`);
@@ -37,7 +37,7 @@ async function receive(
   return { status: 200, body: ack(messageId) };
 }
 
-/** A callback answers a pull of ours (catalog spec: Context, requestDigest) by its messageId and digest; without a chain of signatures, the digest is required. */
+/** A callback answers our pull (catalog spec: Context, requestDigest) by messageId and digest; without a signature chain, the digest is required. */
 async function checkCallback(
   queryable: Queryable,
   { context, chained }: VerifiedRequest<typeof actions.onPull>,

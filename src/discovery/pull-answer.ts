@@ -13,14 +13,14 @@ import { readHeads } from './split-catalogs.ts';
 
 const maxPages = 100_000;
 
-/** Applies the page that an on_pull brought (catalog spec: POST /catalog/on_pull); `next` is the offset of the next page, if there is one. FAILED applies nothing. */
+/** Applies the page of an on_pull (catalog spec: POST /catalog/on_pull); `next` is the offset of the next page, if any. FAILED applies nothing. */
 export async function applyAnswer(
   context: DiscoveryContext,
   feed: Feed,
   body: Buffer,
   signal: AbortSignal,
 ): Promise<{ outcome: PageOutcome; next?: number }> {
-  // Checked when it came (on-pull.ts).
+  // Checked on arrival (on-pull.ts).
   const message: OnPullMessage = JSON.parse(body.toString('utf8')).message;
   const { status, catalogs = [], downloadManifest, pagination, error } = message;
   if (status === 'FAILED')
@@ -49,7 +49,7 @@ export async function applyAnswer(
     const { id: feedId, run, service, network_id: networkId, sent_at: sentAt } = feed;
     if (service === null || run === null || sentAt === null)
       throw new StepFailed('the identity of the catalog service is not known');
-    // A known catalog never changes its type; for a new one, the service is asked.
+    // A known catalog never changes its type; the service has the type of new ones.
     const held = await findCopies(context.database, sourceOf(service), ids);
     const isAllHeld = ids.every((id) => held.has(id));
     const masters = isAllHeld ? new Set<string>() : await findMasters(context, feed, signal);
@@ -58,7 +58,7 @@ export async function applyAnswer(
   }
 }
 
-/** Pages have the length that the service says, which may be less than was asked for. */
+/** The service decides the length of pages, which may be less than requested. */
 function nextOffset({ page_offset: offset }: Feed, found: number, pagination: OnPullMessage['pagination']) {
   const next = offset + (pagination && pagination.limit > 0 ? Math.min(pagination.limit, 100) : found);
   const isLast = pagination ? next >= pagination.total : found === 0;
@@ -72,7 +72,7 @@ const mastersPerPage = 20;
 const maxMasterPages = 10_000;
 const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** The ids of the MASTER catalogs of a network (catalog spec: POST /catalog/search): a pull does not say which of its catalogs are masters. */
+/** The ids of the MASTER catalogs of a network (catalog spec: POST /catalog/search): a pull does not show which catalogs are masters. */
 async function findMasters(
   context: DiscoveryContext,
   { catalog_url: catalogUrl, network_id: networkId }: Feed,
@@ -94,7 +94,7 @@ async function findMasters(
       continue;
     }
     const ids = await readIds(answer.body);
-    // Up to the empty page: a service may give fewer than it was asked for.
+    // Reads up to the empty page: a service may return fewer than requested.
     if (ids.length === 0) return masters;
     for (const id of ids) masters.add(id);
     offset += ids.length;
@@ -102,7 +102,7 @@ async function findMasters(
   throw new StepFailed(`the search for masters at ${catalogUrl} does not end`);
 }
 
-/** Only the ids: the rest of an answer of many megabytes is passed over. */
+/** Only the ids: the rest of an answer of many megabytes is skipped. */
 async function readIds(body: Buffer): Promise<string[]> {
   try {
     const heads = await readHeads([body], ['message', 'catalogs']);

@@ -7,11 +7,11 @@ import type { DiscoveryContext } from './context.ts';
 import { answerMs, applyPage, begin, outOfStep, pullEveryMs, sendPage } from './pull-steps.ts';
 import { cancel, check, checkEveryMs, subscribeFeed, tidy } from './subscription-steps.ts';
 
-// Keeps each feed subscribed and in step, one durable step at a time:
+// Keeps each feed subscribed and synchronized, one durable step at a time:
 //
-//   subscribe → check (at start, every 15 minutes, and in doubt) → begin (every 24 h, and when something was missed) → send page → (on_pull comes, on-pull.ts) → apply page → … → complete
+//   subscribe → check (start, every 15 min, doubt) → begin (every 24 h, after a gap) → send page → (on_pull, on-pull.ts) → apply page → … → complete
 //
-// A step that fails is logged and tried again with patience, for ever: the feed is what the operator asked for.
+// A failed step is logged and retried forever with increasing delays, because the operator configured the feed.
 
 const feedsAtOnce = 4;
 
@@ -51,7 +51,7 @@ const steps = { cancel, subscribe: subscribeFeed, tidy, check, begin, send: send
 
 export type Step = keyof typeof steps | 'apply' | 'give up waiting' | Date;
 
-/** By the database's clock. Times further ahead than any is set are from before it was set back. */
+/** By the database's clock. Times that are too far ahead were set before the clock went back. */
 export function nextStep(feed: Feed, hasAnswer: boolean, now: Date): Step {
   const isOver = (at: Date, longestMs: number) => at <= now || at.getTime() > now.getTime() + longestMs;
   if (!feed.configured) return 'cancel';
@@ -77,7 +77,7 @@ function failureCounter(metrics: Metrics) {
   return metrics.counter('signpost_sync_failures_total', 'Failed steps of synchronization');
 }
 
-/** The step is tried again; a subscription that the service does not know (any more) is created again. */
+/** Retries the step; a subscription that the service does not know (any more) is created again. */
 async function recordFailure(
   { database, config, metrics, logger }: DiscoveryContext,
   claim: Claim<Feed>,
@@ -93,7 +93,7 @@ async function recordFailure(
   const isLost = step === 'send' && [400, 403, 404].includes(status ?? 0);
   await database.transaction(async (tx) => {
     await dropAnswer(tx, id);
-    // A pull that fails lets the subscription be doubted.
+    // A failed pull casts doubt on the subscription.
     const set = {
       ...{ failures: attempts, last_error: error, last_status: status ?? null, ...outOfStep(claim) },
       ...{ message_id: null, sent_at: null, check_at: null },

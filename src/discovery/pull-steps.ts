@@ -16,27 +16,27 @@ import { applyAnswer } from './pull-answer.ts';
 export type FeedStep = (context: DiscoveryContext, claim: Claim<Feed>, signal: AbortSignal) => Promise<void>;
 
 const catalogsPerPage = 100;
-/** Everything is pulled again this often: drift is found and mended. */
+/** Everything is pulled again at this interval, which finds and repairs drift. */
 export const pullEveryMs = 24 * 3_600_000;
-/** And this soon when something could not be compared. */
+/** The delay if something could not be compared. */
 const pullSkippedMs = 10 * 60_000;
-/** How long an on_pull is waited for before the pull is issued again. A service may have to write gigabytes first. */
+/** Maximum wait for an on_pull before the pull is issued again. A service may have to write gigabytes first. */
 export const answerMs = 10 * 60_000;
 /** How long it is accepted. */
 const answerExpiryMs = 24 * 3_600_000;
 
-/** Only a page that was applied ends a row of failures. */
+/** Only an applied page ends a series of failures. */
 const noFailure = { failures: 0, last_error: null, last_status: null };
 export const noRun = { run: null, message_id: null, sent_at: null, page_offset: 0 };
 
 export const inStep = { ...noFailure, out_of_step_since: null };
 
-/** Not in step from now on, or still since the time that is known. */
+/** Out of step from now on, or since the earlier recorded time. */
 export function outOfStep({ row, at }: Claim<Feed>): { out_of_step_since: Date } {
   return { out_of_step_since: row.out_of_step_since ?? at };
 }
 
-/** From here on every request for a pull means another one after this. */
+/** From here on, every request for a pull means another one after this. */
 export const begin: FeedStep = async ({ database }, claim) => {
   const { at: startedAt } = claim;
   const set = {
@@ -58,7 +58,7 @@ export const sendPage: FeedStep = async (context, claim, signal) => {
     catalogUrl,
     message: { subscriptionId, mode: 'FULL', limit: catalogsPerPage, offset },
     signal,
-    // The callback may be here before the acknowledgement, and find another process.
+    // The callback may arrive before the acknowledgement, and at another process.
     beforeSending: ({ messageId, body, authorization }) =>
       database.transaction(async (tx) => {
         const sent = { role: 'discovery', messageId, action: actions.pull.name, expires };

@@ -7,7 +7,7 @@ import { splitCatalogs } from './split-catalogs.ts';
 
 export type PulledPart = CatalogPart | { invalidId: string };
 
-/** A catalog, or a part of one that is too large to be held in memory as a whole. Every part has all catalog-level members. */
+/** A catalog, or a part of one that does not fit into memory. Every part has all catalog-level members. */
 export interface CatalogPart {
   catalog: ReceivedCatalog;
   first: boolean;
@@ -21,7 +21,7 @@ export async function* inlineParts(catalogs: readonly ReceivedCatalog[]): AsyncG
   for (const catalog of catalogs) yield { catalog, first: true, last: true };
 }
 
-/** The catalogs of a download; `heads` has their members, read before. An invalid catalog is logged and skipped from the part where that shows. */
+/** The catalogs of a download; `heads` has their members, read before. An invalid catalog is logged, and skipped from its first invalid part on. */
 export async function* downloadedParts(
   document: AsyncIterable<Uint8Array>,
   heads: readonly JsonObject[],

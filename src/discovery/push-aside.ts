@@ -9,22 +9,22 @@ import { createThreadPool, DeadlineExceeded } from '../thread-pool.ts';
 import type { DiscoveryContext } from './context.ts';
 import { receivePush } from './receive-push.ts';
 
-// Pushes are applied in threads: a large one would block the main thread for seconds, and on a busy one, the thirty statements of a small push would take
-// a quarter of a second. A thread parses the body again, and writes over connections of its own.
+// Applies pushes in threads: a large one would block the main thread for seconds and, on a busy one, the thirty statements of a small push would take
+// a quarter of a second. A thread parses the body again, and writes over separate connections.
 
 type PushRequest = VerifiedRequest<typeof actions.push>;
 
-/** One sender has at most half of each while others ask. A small push mostly waits for the database: one thread applies several at a time. */
+/** One sender has at most half of each while others wait. A small push mostly waits for the database: one thread applies several at a time. */
 const large = { size: 2 };
 const small = { size: 1, ofAllWorkers: 8, least: 2 };
-/** As long as a transaction may take. */
+/** The limit of a transaction. */
 const deadlineMs = 5 * 60_000;
 /** Maximum wait for a thread. */
 const waitMs = 20_000;
 
 export function createPushAside({ config, database, logger }: DiscoveryContext) {
   const forLarge = createThreadPool({ ...large, logger });
-  // Somebody waits to find what a small push brings, and it takes little of the processors.
+  // Small pushes should be found soon, and need little processor time.
   const perThread = Math.max(small.least, Math.floor(small.ofAllWorkers / config.WORKERS));
   const forSmall = createThreadPool({ size: small.size, perThread, givesWay: false, logger });
   const thread = threadDatabase(database, logger, config, perThread);

@@ -19,12 +19,12 @@ import type { DiscoveryContext } from './context.ts';
 import { findFeedsOf } from './services.ts';
 import { checkEveryMs } from './subscription-steps.ts';
 
-// Receives pushes (catalog spec: POST /catalog/push). Everything happens before the answer, and in one transaction with its memory: what is
-// acknowledged can be found, and a repeat does nothing again. Of more catalogs than a transaction can lock, the first ones are applied before, in parts.
+// Receives pushes (catalog spec: POST /catalog/push). Everything happens before the answer, in one transaction with the idempotency record:
+// acknowledged catalogs can be found, and repeats have no effect. Beyond the locks of a transaction, the first ones are applied earlier, in parts.
 //
-//   200   applied; also when a newer push of the same catalog was applied before
-//   202   BIZ_NO_RESULTS_FOUND: no catalog of it is held from that sender or matches an active subscription with it; these are then looked at
-//   400, 401, 429, 500   from the signed route; after one of these the service is pulled from, because something may be missing now
+//   200   applied; also if a newer push of the same catalog was applied before
+//   202   BIZ_NO_RESULTS_FOUND: no catalog is held from that sender or matches an active subscription; the subscriptions are then checked
+//   400, 401, 429, 500   from the signed route; afterwards the service is pulled, because something may be missing now
 
 export function addPushRoute(
   server: FastifyInstance,
@@ -45,7 +45,7 @@ export function addPushRoute(
   signedRoute(server, service, actions.push, ingest);
   server.addHook('onResponse', async (request, reply) => {
     const { routeOptions, identity } = request;
-    // For no signer (''), nothing is missing: an unsigned push must not cost a transaction.
+    // Without a signer (''), nothing is missing: an unsigned push must not cost a transaction.
     if (routeOptions.config.action !== actions.push || reply.statusCode < 400 || identity === '') return;
     const reason = `a push was answered with ${reply.statusCode}`;
     await context.database
@@ -56,7 +56,7 @@ export function addPushRoute(
 
 type ReceivingContext = Pick<DiscoveryContext, 'config' | 'database' | 'logger' | 'now'>;
 
-/** Pulls that events ask for start at least this many times the usual first delay after the last one. */
+/** Pulls after events are at least this many usual first delays apart. */
 const spacingFactor = 10;
 
 async function askForPull(
@@ -87,7 +87,7 @@ export async function receivePush(
   }
   return inTransaction(async (tx, writer) => {
     const processed = (await applyPush(tx, writer, context, request, last)) || isAnyWanted;
-    // Why is it sent here? The subscriptions may not be what they should.
+    // An unexpected push: the subscriptions may be wrong.
     const spacingMs = context.config.RETRY_BASE_MS * spacingFactor;
     if (!processed) await doubtSubscriptions(tx, service, { everyMs: checkEveryMs, spacingMs });
     const says = `No active subscription with ${service} matches, and none of it is kept here.`;
@@ -103,7 +103,7 @@ interface PushedCatalog {
   directive: Required<Pick<PublishDirective, 'catalogType' | 'updateMode' | 'visibleTo'>>;
 }
 
-/** False when nothing of it is wanted here. */
+/** False if nothing in it is wanted here. */
 async function applyPush(
   tx: Transaction,
   writer: IndexWriter,
@@ -148,7 +148,7 @@ async function applyPush(
   return wanted.length > 0;
 }
 
-/** Each catalog with what its directive says, or what is said where there is none. */
+/** Each catalog with its directive, or the defaults. */
 function pushedCatalogs(
   { catalogs, publishDirectives = [] }: VerifiedRequest<typeof actions.push>['message'],
   defaultNetwork: string,

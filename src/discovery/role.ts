@@ -11,7 +11,7 @@ import { addCrawlLogRoute } from './crawl-log.ts';
 import { addDiscoverRoute } from './discover.ts';
 import { createSync } from './sync.ts';
 
-/** The discovery service: one line per action, one per loop of work that is due. */
+/** The discovery service: one line per action, one per loop of due work. */
 export async function startDiscoveryRole(
   context: DiscoveryContext,
   { schemas, emptySearches }: { schemas: SchemaStore; emptySearches: EmptySearches },
@@ -44,7 +44,7 @@ export async function startDiscoveryRole(
     await searching?.close();
   };
   return startOrClose(async () => {
-    // Before anything is written to the index, until nothing is any more.
+    // The search runs from before the first write to the index until after the last.
     searching = await context.search.start(context);
     await server.listen({ host: config.HOST, port: config.DISCOVERY_PORT });
     await sync.start();

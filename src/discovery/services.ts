@@ -4,7 +4,7 @@ import type { Transaction } from '../storage/database.ts';
 import { feedTable, learnService, listFeeds, type SubscribedFeed } from '../storage/feeds/feeds.ts';
 import type { DiscoveryContext } from './context.ts';
 
-// Who is a catalog service that we subscribe to: the one whom the settings name, or who answered at the configured address; until that is
+// Identifies the catalog service of a subscription: the configured identity, or the one that answered at the configured address; until that is
 // known, the signer whose registry record has the origin of that address.
 
 export function isService(
@@ -29,7 +29,7 @@ export async function findFeedsOf(
 
 const refreshMs = 5_000;
 
-/** The known services, as of a moment ago: their pushes are not counted by the rate limit. */
+/** The known services, as of a moment ago: their pushes are exempt from the rate limit. */
 export function watchServices({ database, logger }: DiscoveryContext) {
   let services = new Set<string | null>();
   const refresh = () =>

@@ -9,7 +9,7 @@ function* inChunks(text: string, size: number): Generator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
 }
 
-/** The catalogs put together again. */
+/** The reassembled catalogs. */
 async function read(text: string, chunkBytes = 7, path = ['catalogs']): Promise<JsonObject[]> {
   const catalogs: JsonObject[] = [];
   const parts: AsyncIterable<CatalogPart> = splitCatalogs(inChunks(text, chunkBytes), { path, items: true });

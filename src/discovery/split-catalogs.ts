@@ -1,7 +1,7 @@
 import type { Json, JsonObject } from '../protocol/json.ts';
 import { createJsonInput, type JsonInput, notJson } from './json-input.ts';
 
-// Reads catalogs out of JSON of any length: one member, resource or offer at a time is in memory, and read as strictly as a request.
+// Reads catalogs from JSON of any length: only one member, resource or offer at a time is in memory, and read as strictly as a request.
 
 export type CatalogPart =
   | { kind: 'catalog' }
@@ -10,16 +10,16 @@ export type CatalogPart =
   | { kind: 'end' };
 
 interface SplitOptions {
-  /** The members that lead to the list of catalogs: `catalogs` of a download, `message` and `catalogs` of an answer. */
+  /** The path to the list of catalogs: `catalogs` of a download, `message` and `catalogs` of an answer. */
   path: readonly string[];
-  /** Whether resources and offers are read; otherwise they are passed over. */
+  /** Whether resources and offers are read; otherwise they are skipped. */
   items: boolean;
   maxValueBytes?: number;
 }
 
 const defaultMaxValueBytes = 16 * 1024 * 1024;
 
-/** Throws a ProtocolError where the document is not the JSON that it should be. */
+/** Throws a ProtocolError if the document is not the expected JSON. */
 export async function* splitCatalogs(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
   { path, items, maxValueBytes = defaultMaxValueBytes }: SplitOptions,

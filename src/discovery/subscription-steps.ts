@@ -19,8 +19,8 @@ import { askService, readAnswer, StepFailed } from './ask-service.ts';
 import type { DiscoveryContext } from './context.ts';
 import { type FeedStep, inStep, noRun, outOfStep } from './pull-steps.ts';
 
-// The subscriptions that the settings ask for (catalog spec: POST and DELETE /catalog/subscription), and the steps that make and end them (pull-client.ts
-// drives them; each settles the feed). There is one per network of a service, because a pull does not say to which networks a catalog belongs.
+// The subscriptions in the settings (catalog spec: POST and DELETE /catalog/subscription), and the steps that create and end them (pull-client.ts
+// drives them; each settles the feed). There is one per network of a service, because a pull does not show the networks of a catalog.
 
 export async function configureSubscriptions({ config, database }: DiscoveryContext): Promise<void> {
   const feeds = feedsOf(config.DISCOVERY_SUBSCRIPTIONS, config.REGISTRY_NAME);
@@ -52,12 +52,12 @@ export function feedsOf(settings: readonly SubscriptionSetting[], registryName: 
   return [...feeds.values()];
 }
 
-/** How often a subscription is looked at: anyone who received a signature of ours may have ended it (protocol decision: request signature). */
+/** How often a subscription is checked: anyone who received a signature of ours may have ended it (protocol decision: request signature). */
 export const checkEveryMs = 15 * 60_000;
 /** Attempts to unsubscribe before an unwanted feed is dropped: the service may be gone. */
 const maxCancelAttempts = 8;
 
-/** Creating a subscription that is there already returns that one, so that a repeat after a crash makes no second one. */
+/** Creating an existing subscription returns that one, so a repeat after a crash creates no second one. */
 export const subscribeFeed: FeedStep = async (context, claim, signal) => {
   const { database, logger } = context;
   const { catalog_url: catalogUrl, network_id: networkId, schema_types: schemaTypes } = claim.row;
@@ -79,7 +79,7 @@ export const subscribeFeed: FeedStep = async (context, claim, signal) => {
   });
 };
 
-/** Who answers at the configured address is the service, where the operator does not say who it must be. */
+/** Unless the operator names the service, it is the signer at the configured address. */
 function serviceOf(
   { config, logger }: DiscoveryContext,
   { service, catalog_url: catalogUrl }: Feed,
@@ -91,7 +91,7 @@ function serviceOf(
   return service ?? answering;
 }
 
-/** Creates a subscription again that is not ACTIVE any more; where it still is, that changes nothing. */
+/** Creates a subscription again if it is no longer ACTIVE; otherwise that changes nothing. */
 export const check: FeedStep = async (context, claim, signal) => {
   const { database, logger } = context;
   const { catalog_url: catalogUrl, network_id: networkId, subscription_id: subscriptionId } = claim.row;
@@ -100,7 +100,7 @@ export const check: FeedStep = async (context, claim, signal) => {
     const what = { catalogUrl, networkId, subscriptionId };
     logger.warn(what, 'a subscription is no longer active; it is created again, and everything is pulled');
   }
-  // The last pull has completed: only a look at the subscription can have failed since.
+  // The last pull has completed: only a check of the subscription can have failed since.
   const { run, pull_at: pullAt } = claim.row;
   const isPulled = run === null && pullAt !== null && pullAt > claim.at;
   const set =
@@ -114,7 +114,7 @@ function nextCheck({ at }: Claim<Feed>): Date {
   return new Date(at.getTime() + checkEveryMs);
 }
 
-/** Whether the service has the subscription, ACTIVE; undefined where it does not say. */
+/** Whether the service has the subscription, ACTIVE; undefined if it does not say. */
 async function isSubscribed(
   context: DiscoveryContext,
   { catalog_url: catalogUrl, subscription_id: subscriptionId }: Feed,
@@ -161,7 +161,7 @@ export const tidy: FeedStep = async (context, claim, signal) => {
   );
 };
 
-/** Deactivates the subscription, and takes out what came by it alone. */
+/** Deactivates the subscription, and removes catalogs that only it brought. */
 export const cancel: FeedStep = async (context, claim, signal) => {
   const { database, logger } = context;
   const { id: feedId, catalog_url: catalogUrl, network_id: networkId, service, failures } = claim.row;

@@ -14,7 +14,7 @@ import { addPushRoute } from './receive-push.ts';
 import { isService, watchServices } from './services.ts';
 import { configureSubscriptions } from './subscription-steps.ts';
 
-// Staying in step with the catalog services of the settings: subscriptions, pushes, pulls.
+// Synchronization with the configured catalog services: subscriptions, pushes, pulls.
 
 export function createSync(context: DiscoveryContext) {
   const { database } = context;
@@ -33,7 +33,7 @@ export function createSync(context: DiscoveryContext) {
       addPushRoute(server, service, context, pushAside);
       addOnPullRoute(server, service, context);
     },
-    /** Begins to ask; call it when the server listens, so that the answers find somebody. */
+    /** Starts sending requests; call it when the server listens, so that answers can arrive. */
     async start() {
       await configureSubscriptions(context);
       loops.push(startPresence(context), startPullClient(context), startSettling(context));
@@ -45,10 +45,10 @@ export function createSync(context: DiscoveryContext) {
 }
 
 const noteEveryMs = 10_000;
-/** A process that was away for longer may have missed pushes. */
+/** After a longer absence, a process may have missed pushes. */
 const absenceMs = 60_000;
 
-/** Notes at intervals that the service is up. After an absence, of the process, the machine or the database, everything is pulled. */
+/** Records at intervals that the service is up. After an absence, of the process, the machine or the database, everything is pulled. */
 function startPresence({ database, logger }: DiscoveryContext): { close(): Promise<void> } {
   return repeat({ what: 'recording that this service runs', everyMs: noteEveryMs, logger }, () =>
     database.transaction(async (tx) => {
@@ -62,7 +62,7 @@ function startPresence({ database, logger }: DiscoveryContext): { close(): Promi
 
 const settleEveryMs = 1_000;
 
-/** Settles whose copies count where more catalogs have changed than one transaction could lock. */
+/** Decides whose copies count if more catalogs changed than one transaction could lock. */
 function startSettling({ database, logger }: DiscoveryContext): { close(): Promise<void> } {
   const what = 'deciding which copies are used';
   return repeat({ what, everyMs: settleEveryMs, logger }, async (signal) => {

@@ -28,7 +28,7 @@ function refuseStrangers({ headers, hostname, raw }: FastifyRequest, { host, wha
   refuseTwoHosts(raw);
   const telling = 'origin' in headers ? 'origin' : findProxyHeader(headers);
   if (telling !== undefined) throw notForStrangers(what, `no requests with the header ${telling}`);
-  // A website whose name resolves to this machine sends that name.
+  // After DNS rebinding, pages of another site send their own name as host.
   if (headers.host !== undefined && isThisMachine(host) && !isThisMachine(hostname))
     throw notForStrangers(what, 'only requests to localhost or a loopback address');
 }

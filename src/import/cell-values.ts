@@ -1,13 +1,13 @@
 import type { Json } from '../protocol/json.ts';
 
-// Reads values from cells and from members of JSON. Undefined means that it cannot be read as such a value.
+// Reads values from cells and from members of JSON. Undefined means that the value is unreadable.
 
 export function textOf(value: Json | undefined): string | undefined {
   const text = typeof value === 'number' ? String(value) : value;
   return typeof text === 'string' && text.trim() !== '' ? text.trim() : undefined;
 }
 
-/** `7.4`, `1,250.5`; with a decimal comma `7,4`, `1.250,5` and, where no comma stands, `7.4`. */
+/** `7.4`, `1,250.5`; with a decimal comma `7,4`, `1.250,5` and, without a comma, `7.4`. */
 export function readNumber(text: string, decimalComma = false): number | undefined {
   const [grouped, separator, point] = decimalComma
     ? [/^[+-]?\d{1,3}(\.\d{3})+,\d+$/, '.', ',']
@@ -25,7 +25,7 @@ export function readCurrency(text: string | undefined): string | undefined {
 export const powerUnits = ['W', 'kW', 'MW'] as const;
 export type PowerUnit = (typeof powerUnits)[number];
 
-/** Always in kW, so that a filter on the value means the same for every charger. */
+/** Always in kW, so that a filter means the same for every charger. */
 export interface Power {
   value: number;
   unit: 'kW';
@@ -36,7 +36,7 @@ export function powerIn(unit: PowerUnit, value: number): Power {
   return { value: Number(kilowatts.toFixed(6)), unit: 'kW' };
 }
 
-/** A number in the unit of its column, unless the cell names its own: `22`, `22 kW`, `3700W`. */
+/** A number in the unit of its column, unless the cell has a unit: `22`, `22 kW`, `3700W`. */
 export function readPower(text: string, unit: PowerUnit, decimalComma = false): Power | undefined {
   const [, number = '', given] = /^(.*?)\s*([kM]?W)?$/i.exec(text) ?? [];
   const value = readNumber(number, decimalComma);
@@ -44,7 +44,7 @@ export function readPower(text: string, unit: PowerUnit, decimalComma = false): 
   return value === undefined || value < 0 ? undefined : powerIn(named ?? unit, value);
 }
 
-/** A date, in ISO 8601 or in a format of YYYY, MM and DD, becomes its first instant in UTC. */
+/** Converts a date, in ISO 8601 or in a format of YYYY, MM and DD, to its first instant in UTC. */
 export function readDateTime(text: string, format = 'YYYY-MM-DD'): string | undefined {
   const instant = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?$/i.exec(
     text,
@@ -68,7 +68,7 @@ function readDay(text: string, format: string): string | undefined {
   return isDay(date) ? date : undefined;
 }
 
-/** A day of the calendar: 2023-02-29 is none. */
+/** Whether the calendar has this day: 2023-02-29 does not exist. */
 function isDay(date: string): boolean {
   return asInstant(`${date}T00:00:00Z`)?.startsWith(date) ?? false;
 }

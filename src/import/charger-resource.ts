@@ -6,8 +6,8 @@ import type { Attributes, Charger, Problem } from './station.ts';
 export const chargerContext = 'https://schema.nfh.global/EnergyResourceEVCharger/v1.1/context.jsonld';
 
 /**
- * A charger as a resource (self-hosted spec: EV charger resource type). A value that the domain schema refuses is taken out and
- * reported; a charger that is not valid without it is left out and reported.
+ * A charger as a resource (self-hosted spec: EV charger resource type). A value that the domain schema refuses is removed and
+ * reported; a charger that is invalid without it is left out and reported.
  */
 export function chargerResource(
   charger: Charger,
@@ -62,7 +62,7 @@ function isWithin(path: string, holder: string): boolean {
   return path === holder || path.startsWith(`${holder}.`) || path.startsWith(`${holder}[`);
 }
 
-/** False where there is no such member, or no more: then it is not what makes the charger invalid. */
+/** False if the member does not exist (any more): then it is not the cause of the fault. */
 function removeMember(holder: Attributes, [name = '', ...rest]: string[]): boolean {
   if (!Object.hasOwn(holder, name)) return false;
   if (rest.length > 0) return removeMember(holder[name] as Attributes, rest);

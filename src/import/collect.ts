@@ -24,7 +24,7 @@ export interface Collected {
   offerCount: number;
   operators: ReadonlyMap<string, string>;
   heldBack: readonly string[];
-  /** The rows that became chargers, with their line in the file. */
+  /** The rows that became chargers: `row 17`. */
   taken: ReadonlySet<string>;
   problems: Problem[];
 }
@@ -37,7 +37,7 @@ export interface CollectorOptions {
 }
 
 /**
- * From stations to catalogs that every receiver accepts (catalog spec: Catalog, Provider).
+ * Makes catalogs that every receiver accepts from stations (catalog spec: Catalog, Provider).
  *
  * Per station: the catalog is the station, its provider is the station under the operator's name, and the place is at the provider, as
  * in the catalog spec. Per operator, or per operator and region: one catalog for all its stations; the place is at each charger.
@@ -49,7 +49,7 @@ export function createCollector(options: CollectorOptions) {
   const packer = createPacker<string>();
   const heads = new Map<string, CatalogHead>();
   const chargerIds = new Set<string>();
-  /** Keys of stations and prices: the same prices of several chargers are one offer. */
+  /** Keys of stations and prices: equal prices of several chargers are one offer. */
   const offerKeys = new Set<number>();
   const taken = new Set<string>();
   const operators = new Map<string, string>();
@@ -85,7 +85,7 @@ export function createCollector(options: CollectorOptions) {
     if (per !== 'station') reportUnsaid(station, catalogHead, report);
     const part: Part = parts.get(station.id) ?? {
       catalogId: head.id,
-      // Its chargers and tariffs have become resources and offers; the originals are not needed any more.
+      // Chargers and tariffs are now resources and offers; the originals are no longer needed.
       station: { ...station, chargers: [], tariffs: [] },
       chargerCount: 0,
       offerCount: 0,
@@ -176,13 +176,13 @@ function operatorHead({ operator: { id, name }, address }: Station, per: PerUnit
   return { id: `${id}:${slugOf(region)}`, descriptor: { name: `${name}, ${region}` }, provider };
 }
 
-/** The region in the address; else the first two characters of the postal code, which are a region in most countries. */
+/** The region in the address; otherwise the first two characters of the postal code, which are a region in most countries. */
 function regionOf({ addressRegion, postalCode, addressCountry }: Address = {}): string {
   const parts = [addressCountry, addressRegion ?? postalCode?.slice(0, 2)];
   return parts.filter((part) => part !== undefined).join(' ') || 'elsewhere';
 }
 
-/** The charger with the place of its station, which it cannot inherit from an operator with many places. */
+/** Adds the place of the station to a charger, which cannot inherit it from an operator with many places. */
 function placed(charger: Charger, { description, ...place }: Station): Charger {
   const location = locationOf(place);
   const attributes = { ...charger.attributes, ...(location?.geo !== undefined && { location }) };
@@ -207,7 +207,7 @@ function findFault(check: (value: unknown) => unknown, value: object): string | 
   }
 }
 
-/** Several rows may describe one station, a connector each; the first one describes the station. */
+/** Several rows may describe one station, one connector each; the first row describes the station. */
 function reportDifferences(station: Station, first: Station, report: Report): void {
   const said = ({ name, operator, isActive, geo, address }: Station) => ({
     name,
@@ -239,7 +239,7 @@ function reportUnsaid({ at, isActive, operator }: Station, { provider }: Catalog
   }
 }
 
-/** Doubtful places are known only when all places are. Reports name the row of the station. */
+/** Doubtful places are known only after all places. Reports name the row of the station. */
 function findDoubts(parts: Iterable<Part>, report: Report): ReadonlySet<string> {
   const places = [...parts].flatMap(({ station: { at, geo, address } }) => {
     const [longitude, latitude] = (geo && positionOf(geo)) ?? [];

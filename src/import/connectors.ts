@@ -3,7 +3,7 @@ import { isJsonObject, type Json, parseJson } from '../protocol/json.ts';
 import { readNumber } from './cell-values.ts';
 import type { ConnectorSection } from './mapping-file.ts';
 
-// The connectors of one row, each as cells of its own; templates name them `{connector.…}`.
+// The connectors of one row, each with separate cells; templates name them `{connector.…}`.
 
 export type Cells = ReadonlyMap<string, string>;
 
@@ -44,7 +44,7 @@ function fromJson(column: string, value: string): FoundConnectors {
   return { connectors, problems: [] };
 }
 
-/** Columns `Type1`, `Type2` …, written `Type{n}`; or one column. A cell of either may list several, split by a separator. */
+/** Columns `Type1`, `Type2` …, written `Type{n}`, or one column. Each cell may list several, split by a separator. */
 function fromColumns(cells: Cells, section: ConnectorSection): FoundConnectors {
   const groups = columnGroups(section).map((group) => splitGroup(cells, group, section.separator));
   return {
@@ -76,7 +76,7 @@ function splitGroup(
     return { name, column, value, parts: parts.map((part) => part.trim()).filter((part) => part !== '') };
   });
   const count = Math.max(0, ...members.map(({ parts }) => parts.length));
-  // One part is for all of them; as many as there are connectors are for one each.
+  // A single part applies to all connectors; otherwise there must be one part per connector.
   const problems = members
     .filter(({ parts }) => parts.length > 1 && parts.length !== count)
     .map(({ column, value }) => ({ column, value, why: `is not one of each for ${count} connectors` }));
@@ -88,7 +88,7 @@ function splitGroup(
   return { connectors, problems };
 }
 
-/** Columns `socket:type2`, `socket:chademo` …, written `socket:{type}`, whose cell is the number of connectors of that type. */
+/** Columns `socket:type2`, `socket:chademo` …, written `socket:{type}`. The cell is the number of connectors of that type. */
 function fromCounts(cells: Cells, counted: string, columns: Record<string, string>): FoundConnectors {
   const pattern = patternOf(counted);
   const found: FoundConnectors = { connectors: [], problems: [] };

@@ -1,5 +1,5 @@
-// Roughly where countries are: boxes around each, rounded outwards. They tell a point in the wrong part of the world from one that may
-// be right; a point just across a border passes. A country that is not here cannot be checked, and is not.
+// The rough location of countries: boxes, rounded outwards. They show that a point is in the wrong part of the world; a point just across a
+// border passes. Countries that are not listed here are not checked.
 
 export interface Country {
   /** ISO 3166-1 alpha-2. */
@@ -26,7 +26,7 @@ export interface Point {
   longitude: number;
 }
 
-/** Parts that lie far off have a box of their own, so that the sea between them is not the country. */
+/** Remote parts have separate boxes, so that the sea between them does not count as the country. */
 export const countryBoxes: readonly (readonly [alpha2: string, alpha3: string, ...Box[]])[] = [
   ['AE', 'ARE', [22.5, 51.4, 26.3, 56.6]],
   ['AT', 'AUT', [46.3, 9.4, 49.1, 17.3]],

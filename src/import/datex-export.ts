@@ -5,9 +5,9 @@ import { writtenConnectors, writtenStatuses } from './datex-values.ts';
 import { positionOf } from './place.ts';
 import type { Problem } from './station.ts';
 
-// Published EV chargers as DATEX II v3 EnergyInfrastructure, as JSON: a table publication that is valid by the schemas of version 3.7, and a status publication.
-// Members that the core of version 3.7 lacks and the profile of Regulation (EU) 2025/655 has (current, prices) are in the extension of the charging point
-// under the names of the profile. docs/charging.md lists the losses. Longer than our other files: one walk from the catalog down to the connector.
+// Published EV chargers as DATEX II v3 EnergyInfrastructure, as JSON: a table publication, valid by the schemas of version 3.7, and a status one.
+// Members of Regulation (EU) 2025/655's profile that the core of 3.7 lacks (current, prices) are in the extension of the charging point under their
+// profile names. docs/charging.md lists the losses. Longer than our other files: one walk from the catalog down to the connector.
 
 interface DatexOptions {
   now: Date;
@@ -61,7 +61,7 @@ interface ExportContext {
   report(problem: Problem): void;
 }
 
-/** A catalog of one station is a site with one station; a larger one is a site with a station for each place. */
+/** A catalog of one station is a site with one station; a larger one is a site with a station per place. */
 function siteOf(catalog: Catalog, context: ExportContext): JsonObject | undefined {
   const { id, descriptor, provider } = catalog;
   const stations = stationsOf(catalog);

@@ -1,6 +1,6 @@
 import { fieldTable } from './field-table.ts';
 
-// Where each field of DATEX II goes. Paths are without the prefixes of profiles, and without the classes and extensions that a value is wrapped in.
+// The target of each field of DATEX II. Paths omit the prefixes of profiles, and the classes and extensions around a value.
 
 const site = 'energyInfrastructureSite';
 const station = `${site}.energyInfrastructureStation`;
@@ -10,7 +10,7 @@ const siteStatus = 'energyInfrastructureSiteStatus';
 const stationStatus = `${siteStatus}.energyInfrastructureStationStatus`;
 const status = `${stationStatus}.refillPointStatus`;
 
-/** Classes and extensions, whose names begin with a capital after the prefix of their profile, and what every publication begins with. */
+/** Classes and extensions, which have a capital letter after the profile's prefix, and the first members of every publication. */
 const around = /^(?:a?(?:egi|fac|loc|com))?[A-Z]|^(?:messageContainer|payload|energyInfrastructureTable)$/;
 
 const record = 'about the record';

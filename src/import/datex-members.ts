@@ -1,7 +1,7 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { textOf } from './cell-values.ts';
 
-/** By its name, with or without the prefix of a profile. */
+/** Finds a member by its name, with or without the prefix of a profile. */
 export function memberOf(holder: Json | undefined, name: string): Json | undefined {
   if (!isJsonObject(holder)) return undefined;
   if (name in holder) return holder[name];

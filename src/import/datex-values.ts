@@ -3,8 +3,8 @@ import { enumOf, memberOf } from './datex-members.ts';
 import type { Report } from './report.ts';
 import type { Price, PriceType } from './station.ts';
 
-// The enumerations of DATEX II in the words of the EV charger type and of OCPI. Publishers write them in several ways (`iec62196T2COMBO`,
-// `iec62196_T2_Combo`): only letters and digits count.
+// Maps the enumerations of DATEX II to those of the EV charger type and of OCPI. Publishers spell them differently (`iec62196T2COMBO`,
+// `iec62196_T2_Combo`), so only letters and digits count.
 
 export function plainName(text: string): string {
   return text.replace(/[^A-Za-z0-9]/g, '').toLowerCase();
@@ -36,7 +36,7 @@ export const connectorTypes: ReadonlyMap<string, string> = new Map([
     .map((name): [string, string] => [name, 'Other']),
 ]);
 
-/** As they are written; every other one is `other`. */
+/** Written connector types; all others become `other`. */
 export const writtenConnectors: Record<string, string> = {
   Type1: 'iec62196T1',
   CCS1: 'iec62196T1COMBO',
@@ -69,7 +69,7 @@ export const writtenStatuses: Record<string, string> = {
   INOPERATIVE: 'unavailable',
 };
 
-/** By the plain name: the dimension, and how many of its units are the one that we write. */
+/** By the plain name: the dimension, and the number of units in ours. */
 const priceTypes: ReadonlyMap<string, [type: PriceType, factor: number]> = new Map([
   ['priceperkwh', ['ENERGY', 1]],
   ['priceperminute', ['TIME', 60]],
@@ -91,7 +91,7 @@ export function energyRates(prices: readonly JsonObject[], report: Report): Pric
     const [included, percent] = [memberOf(price, 'taxIncluded'), memberOf(price, 'taxRate')];
     const times = memberOf(price, 'timeBasedApplicability');
     const [from, to] = [memberOf(times, 'fromMinute'), memberOf(times, 'toMinute')];
-    // A toMinute of 0 is how publishers write that there is no end.
+    // Publishers write a toMinute of 0 for "no end".
     const restrictions = {
       ...(typeof from === 'number' && from > 0 && { minDuration: from * 60 }),
       ...(typeof to === 'number' && to > 0 && { maxDuration: to * 60 }),

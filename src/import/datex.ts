@@ -19,10 +19,10 @@ import type {
 } from './station.ts';
 import { slugOf } from './template.ts';
 
-// DATEX II v3 EnergyInfrastructure, as JSON: the table publication and, in the same file or a separate one, the status publication. An EnergyInfrastructureStation is
-// a station, each connector of each charging point a charger. Names are found with and without the prefixes of profiles (`aegi`, `egi`, `afac`, `fac`, `loc`),
-// and without regard to case, because publishers write them in several ways. docs/charging.md has the table of fields. Longer than
-// our other files: one walk from the publication down to the connector.
+// DATEX II v3 EnergyInfrastructure, as JSON: the table publication and, in the same file or a separate one, the status publication. An
+// EnergyInfrastructureStation is a station, each connector of each charging point a charger. Names match with and without the prefixes of profiles
+// (`aegi`, `egi`, `afac`, `fac`, `loc`) and in any case, because publishers spell them differently. docs/charging.md has the table of fields.
+// Longer than our other files: one walk from the publication down to the connector.
 
 export const datexLists = /energyInfrastructureSite$/i;
 
@@ -137,7 +137,7 @@ function stationOf(
   const tariffs: Tariff[] = [];
   const chargers = listIn(station, 'refillPoint').flatMap((holder) => {
     const given = firstObject(memberOf(holder, 'ElectricChargingPoint'), holder);
-    // Publications of the core without the profile have the members of the profile in the extension.
+    // Publications of the core without the profile have the profile's members in the extension.
     const point = { ...firstObject(memberOf(given, 'ElectricChargingPointExtensionG')), ...given };
     const chargersOfPoint = chargersOf(point, { at, shared, statuses, stationName: name, report });
     const chargerIds = chargersOfPoint.map((charger) => charger.id);
@@ -159,7 +159,7 @@ function stationOf(
   };
 }
 
-/** `DE*EBW`, the beginning of ids of EVSEs; without such an id, the operator's name. */
+/** `DE*EBW`, the start of EVSE ids; without such an id, the operator's name. */
 function operatorOf(given: Json | undefined, country: string | undefined): Station['operator'] {
   const organisation = firstObject(...Object.values(isJsonObject(given) ? given : {}));
   const name = wordsOf(memberOf(organisation, 'name')) ?? 'Unknown operator';
@@ -249,7 +249,7 @@ function tariffsOf(point: JsonObject, report: Report): PlainTariff[] {
     });
 }
 
-/** Rates of the core have no unit for their prices. */
+/** In the core, prices of rates have no unit. */
 function reportRates(holders: readonly JsonObject[], report: Report): void {
   const kinds = holders.flatMap((holder) => Object.keys(firstObject(memberOf(holder, 'rates'))));
   for (const value of kinds.filter((kind) => !/Unknown|Unspecified/i.test(kind)))

@@ -4,7 +4,7 @@ import { angleBetween, earthRadiusMeters, toVector } from '../rules/geometry/sph
 import { countryBoxes, findCountry, isWithin, type Point } from './countries.ts';
 import { findDoubtfulPlaces, type StatedPlace } from './doubtful-places.ts';
 
-/** A place somewhere on earth, and some around it, up to about 100 km away in each direction. */
+/** A place on earth, and some around it, up to about 100 km away in each direction. */
 const list = fc
   .record({
     latitude: fc.double({ min: -60, max: 60, noNaN: true }),

@@ -9,8 +9,8 @@ import {
 } from '../rules/geometry/sphere.ts';
 import { findCountry, isWithin, type Point } from './countries.ts';
 
-// Coordinates that are valid and yet look wrong: swapped, outside the country that the row states, or far from all others. What is usual is
-// judged by medians, so that wrong rows, as long as they are the fewer, do not decide it.
+// Valid coordinates that look wrong: swapped, outside the stated country, or far from all others. Medians decide what is usual, so a minority
+// of wrong rows has no effect.
 
 export interface StatedPlace extends Point {
   country?: string;
@@ -45,7 +45,7 @@ function looksSwapped(where: string): string {
   return `seems to have latitude and longitude swapped: the other way round it is ${where}`;
 }
 
-/** Undefined where there is no such point on earth. */
+/** Undefined if there is no such point on earth. */
 function swapped({ latitude, longitude }: Point): Point | undefined {
   return Math.abs(longitude) > 90 ? undefined : { latitude: longitude, longitude: latitude };
 }
@@ -54,7 +54,7 @@ function isZero({ latitude, longitude }: Point): boolean {
   return latitude === 0 && longitude === 0;
 }
 
-/** False as well where the country is not stated, or not known here. */
+/** Also false if the country is missing or unknown. */
 function isOutside(place: StatedPlace): boolean {
   const country = findCountry(place.country ?? '');
   return country !== undefined && !isWithin(country, place);
@@ -80,11 +80,11 @@ interface Cluster {
   reach: number;
 }
 
-/** Undefined where there are too few places to say, or where they are everywhere. */
+/** Undefined if there are too few places, or if they are everywhere. */
 function clusterOf(places: readonly Point[]): Cluster | undefined {
   if (places.length < fewestPlaces) return undefined;
   const members = places.map(({ latitude, longitude }) => toVector(longitude, latitude));
-  // In space, where there is no date line between neighbours.
+  // Uses vectors, because longitudes jump at the date line.
   const middle: Vector = [
     median(members.map(([x]) => x)),
     median(members.map(([, y]) => y)),
@@ -101,7 +101,7 @@ function isUsual({ latitude, longitude }: Point, { centre, reach }: Cluster): bo
   return angleBetween(toVector(longitude, latitude), centre) <= reach;
 }
 
-/** Whether hardly any other is near: several stations in a second region are no mistake. */
+/** Whether hardly any other place is near. Several stations in a second region are no mistake. */
 function isAlone({ latitude, longitude }: Point, { members }: Cluster): boolean {
   const place = toVector(longitude, latitude);
   const few = Math.min(mostFew, Math.max(1, Math.floor(members.length * fewShare)));
@@ -118,13 +118,13 @@ function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? 0;
 }
 
-/** With two places nobody can say which of them is far off. */
+/** With two places, it is unclear which one is far off. */
 const fewestPlaces = 3;
 const farMeters = 500_000;
 const farAngle = farMeters / earthRadiusMeters;
-/** How many times as far from the middle as half of the places are. */
+/** A multiple of the median distance from the middle. */
 const reachFactor = 5;
-/** A share of the places of a list, with a maximum: a region with more places than this is one where the list has stations. */
+/** A share of the places of a list, with a maximum: in a region with more places, the list has stations on purpose. */
 const fewShare = 0.02;
 const mostFew = 3;
 const leastLength = 1e-6;

@@ -1,12 +1,12 @@
 import { isJsonObject, type Json } from '../protocol/json.ts';
 import type { Report } from './report.ts';
 
-/** Where the fields of a format go: the one table that its import, `import explain` and docs/charging.md agree on. */
+/** The target of each field of a format. The import, `import explain` and docs/charging.md share this table. */
 export type FieldTable = ReturnType<typeof fieldTable>;
 
-/** @param around matches the names of members that are no part of a path */
+/** @param around matches the names of members that are not part of a path */
 export function fieldTable(fields: readonly (readonly [path: string, destination: string])[], around = /^$/) {
-  // Each field with everything that it is in: `evses.connectors.id`, `evses.connectors`, `evses`.
+  // Each field with all its parents: `evses.connectors.id`, `evses.connectors`, `evses`.
   const carried = fields.flatMap(([path]) =>
     path.split('.').map((_, index, names) => names.slice(0, index + 1).join('.')),
   );
@@ -15,7 +15,7 @@ export function fieldTable(fields: readonly (readonly [path: string, destination
   return { destinations: new Map(fields), carried: new Set(carried), below };
 }
 
-/** Reports each field that holds something and goes nowhere, once. If nothing inside a field goes anywhere, only the outer field is reported. */
+/** Reports each field with a value but without a target, once. If no field inside another one has a target, only the outer one is reported. */
 export function noteRest(
   value: Json,
   path: string,

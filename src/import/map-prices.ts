@@ -3,7 +3,7 @@ import type { Mapping } from './mapping.ts';
 import type { RowReader } from './row-reader.ts';
 import type { Price, PriceType, Tariff } from './station.ts';
 
-// The prices of a row, or of one connector of it, by the `prices` of a mapping. A cell without a price is no price, and not free.
+// The prices of a row, or of one of its connectors, by the `prices` of a mapping. A cell without a price means unknown, not free.
 
 export function mapPrices(
   { prices: section }: Mapping,
@@ -63,7 +63,7 @@ function taxOf(included: unknown, percent: unknown): Pick<Price, 'taxIncluded' |
   };
 }
 
-/** A validity until a day includes the day, as TimePeriod has it. */
+/** A validity until a day includes that day, as in TimePeriod. */
 function lastInstant(end: string): string {
   return end.replace(/T00:00:00Z$/, '');
 }

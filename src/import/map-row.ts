@@ -6,7 +6,7 @@ import { findAddress, findPoint, whyNoPoint } from './place.ts';
 import { createRowReader, type Row, type RowReader } from './row-reader.ts';
 import type { Attributes, Charger, Problem, Source, Station, Tariff } from './station.ts';
 
-/** Connectors are numbered through the rows of their station, because a list may have a row for each of them. */
+/** Connectors are numbered across the rows of their station, because a list may have one row per connector. */
 export function createRowMapper(mapping: Mapping) {
   const numbers = new Map<string, number>();
   return (given: Row): { station?: Station; problems: Problem[] } => {
@@ -46,7 +46,7 @@ export function createRowMapper(mapping: Mapping) {
   };
 }
 
-/** A cell whose text stands for nothing is an empty one, also where connectors are looked for. */
+/** A cell that means "no value" counts as empty, also for connectors. */
 function withoutNothing(row: Row, { file }: Mapping): Row {
   const { nothing = [] } = file;
   return { ...row, cells: new Map([...row.cells].filter(([, text]) => !nothing.includes(text.trim()))) };
@@ -62,7 +62,7 @@ function isWanted({ cells }: Row, { only }: Mapping, reader: RowReader): boolean
   return true;
 }
 
-/** A station of which no connector is known is one charger without one: that it charges is known. */
+/** A station without known connectors is one charger without a connector: at least it is a charger. */
 function connectorsOf(
   { cells }: Row,
   { connectors: section }: Mapping,

@@ -4,17 +4,17 @@ import { type PowerUnit, powerUnits } from './cell-values.ts';
 import { perUnits } from './station.ts';
 
 /**
- * A mapping as people write it, in YAML or JSON: how a row of a list becomes a charging station with its chargers.
- * docs/importing.md explains it to them; `mapping.ts` makes of it what rows are read with.
+ * A mapping as users write it, in YAML or JSON: how a row of a list becomes a charging station with its chargers.
+ * docs/importing.md explains it to users; `mapping.ts` compiles it for reading rows.
  *
- * Where several JSON types may stand, the keywords of each type stand side by side instead of in alternatives, so that a fault
+ * If several JSON types are allowed, the keywords of all types are side by side instead of in alternatives, so that a fault
  * names its place.
  */
 const text = { type: 'string', minLength: 1 };
 const texts = { type: ['string', 'array'], minLength: 1, minItems: 1, items: text };
 const scalar = { type: ['string', 'number', 'boolean', 'null'] };
 
-/** One value of the result: a template, several of which the first that can be filled counts, or more said about it. */
+/** One value of the result: a template, several templates (the first one with a value counts), or more details. */
 export type FieldText = string | string[] | FieldDetails;
 export interface FieldDetails {
   from: string | string[];
@@ -57,7 +57,7 @@ const FileSection = closed({
 });
 export type FileSection = Static<typeof FileSection>;
 
-/** Several connectors in one row: a JSON column, columns of their own, or columns that count them. */
+/** Several connectors in one row: a JSON column, separate columns, or columns that count them. */
 const ConnectorSection = closed({
   json: Type.Optional(Type.String({ minLength: 1 })),
   columns: Type.Optional(Type.Record(Type.String(), Type.String({ minLength: 1 }))),

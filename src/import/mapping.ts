@@ -5,11 +5,11 @@ import { MappingFile } from './mapping-file.ts';
 import type { PerUnit } from './station.ts';
 import { parseTemplate, type Template } from './template.ts';
 
-/** A mapping that is known to be sound, with its templates read. */
+/** A valid mapping with parsed templates. */
 export interface Mapping {
   file: FileSection;
   per?: PerUnit;
-  /** Which texts a row has in some columns; others are no chargers, or none that are wanted. */
+  /** The wanted texts of some columns. Other rows are not chargers, or not wanted. */
   only: ReadonlyMap<string, ReadonlySet<string>>;
   operator: { id: Field; name: Field };
   station: { id: Field } & Partial<Record<StationMember, Field>>;
@@ -25,7 +25,7 @@ export type StationMember = Exclude<keyof MappingFile['station'], 'id'>;
 
 export interface Field extends Omit<FieldDetails, 'from' | 'values'> {
   name: string;
-  /** The first that can be filled counts. */
+  /** The first one that can be filled counts. */
   templates: readonly Template[];
   values?: ReadonlyMap<string, Scalar | null>;
 }
@@ -80,12 +80,12 @@ export function parseMapping(value: unknown): Mapping {
   };
 }
 
-/** Texts are compared as people see them: without regard to case and to how many blanks stand between words. */
+/** Texts are compared without case and repeated blanks. */
 export function comparable(text: string): string {
   return text.trim().replace(/\s+/g, ' ').toLowerCase();
 }
 
-/** The mapping need not say that coordinates are numbers, */
+/** In a mapping, coordinates are numbers by default. */
 function withNumbers({ latitude, longitude, ...others }: Mapping['station']): Mapping['station'] {
   const asNumber = (field: Field): Field => ({ ...field, as: 'number' });
   return {
@@ -95,7 +95,7 @@ function withNumbers({ latitude, longitude, ...others }: Mapping['station']): Ma
   };
 }
 
-/** that prices are numbers, or that a validity has dates. */
+/** In a mapping, prices are numbers and validities are dates by default. */
 function withKinds(prices: Map<string, Field>): Map<string, Field> {
   const kindOf = (name: string) =>
     name.startsWith('valid')

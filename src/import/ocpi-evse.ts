@@ -3,7 +3,7 @@ import { type Power, powerIn, textOf } from './cell-values.ts';
 import type { Report } from './report.ts';
 import type { Attributes, Availability, Charger, Source } from './station.ts';
 
-// An EVSE of OCPI: each of its connectors is a charger, with the status of the EVSE and when it was reported. An EVSE that is not there yet, or no more,
+// An EVSE of OCPI: each of its connectors is a charger, with the status of the EVSE and the time of its report. An EVSE that is planned or removed
 // is left out.
 
 interface EvseContext {
@@ -89,7 +89,7 @@ function chargerOf(
   };
 }
 
-/** The newest version of ISO 15118, as plug and charge names it in OCPI 2.3.0. */
+/** The newest version of ISO 15118, from the plug and charge capabilities of OCPI 2.3.0. */
 function protocolOf({ capabilities }: JsonObject): string | undefined {
   const names = ['ISO_15118_20', 'ISO_15118_2'];
   return names.find((name) => [capabilities].flat().includes(`${name}_PLUG_AND_CHARGE`));
@@ -100,9 +100,9 @@ function availabilityOf({ status, last_updated }: JsonObject): Availability | un
   return said === undefined ? undefined : { status: said, ...(reportedAt !== undefined && { reportedAt }) };
 }
 
-// The connectors of OCPI 2.2.1 in the words of the EV charger type (self-hosted spec: EV charger resource type).
+// Maps the connectors of OCPI 2.2.1 to the EV charger type (self-hosted spec: EV charger resource type).
 
-/** Undefined where OCPI knows no such standard. */
+/** Undefined if OCPI has no such standard. */
 export function connectorTypeOf(standard: string): string | undefined {
   return connectorTypes.get(standard) ?? (others.test(standard) ? 'Other' : undefined);
 }
@@ -115,18 +115,18 @@ const connectorTypes: ReadonlyMap<string, string> = new Map([
   ['CHADEMO', 'CHAdeMO'],
   ['GBT_AC', 'GB_T'],
   ['GBT_DC', 'GB_T'],
-  // The oval plug is the one that SAE J3400 made a standard of.
+  // SAE J3400 standardised this oval plug.
   ['TESLA_S', 'NACS'],
   ['SAE_J3400', 'NACS'],
 ]);
 
-/** Household, industrial and older plugs, which the EV charger type has no name for. */
+/** Household, industrial and older plugs, for which the EV charger type has no name. */
 const others =
   /^(?:DOMESTIC_[A-O]|IEC_60309_2_\w+|IEC_62196_T3[AC]|NEMA_\w+|PANTOGRAPH_\w+|TESLA_R|CHAOJI|MCS)$/;
 
 /**
  * The power of a connector: max_electric_power if it is given, as OCPI requires when it is lower than voltage times amperage;
- * otherwise the product of those two. Voltage is line to neutral with three phases. OCPI does not define it for two phases.
+ * otherwise that product. With three phases, the voltage is line to neutral. OCPI does not define it for two phases.
  */
 export function powerOfConnector(connector: JsonObject): Power | undefined {
   const {

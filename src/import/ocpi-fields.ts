@@ -1,6 +1,6 @@
 import { fieldTable } from './field-table.ts';
 
-/** By the path below a Location; what tariffs say is below `tariffs`, whether they come with the locations or apart. */
+/** By the path below a Location. Members of tariffs are below `tariffs`, whether the tariffs come with the locations or separately. */
 export const ocpiFields = fieldTable([
   ['country_code', 'ids'],
   ['party_id', 'ids'],

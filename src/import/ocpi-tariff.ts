@@ -5,7 +5,7 @@ import { ocpiFields } from './ocpi-fields.ts';
 import type { Report } from './report.ts';
 import type { Attributes, Price, Tariff } from './station.ts';
 
-// A tariff of OCPI 2.2.1 or 2.3.0. A tariff that cannot be understood is no price: it is reported, never imported as free.
+// A tariff of OCPI 2.2.1 or 2.3.0. An unreadable tariff is not a price: it is reported, never imported as free.
 
 export function tariffOf(tariff: Json, report: Report): Omit<Tariff, 'chargerIds' | 'timeZone'> | undefined {
   const id = isJsonObject(tariff) ? textOf(tariff.id) : undefined;
@@ -74,7 +74,7 @@ function priceOf(
     return undefined;
   }
   const taxPercent = numberOf(vat);
-  // OCPI 2.2.1 has no tax_included: a price with its VAT beside it is one without VAT.
+  // OCPI 2.2.1 has no tax_included: a price with a separate VAT excludes it.
   const isIncluded = taxIncluded ?? (taxPercent === undefined ? undefined : false);
   return {
     type,
@@ -86,7 +86,7 @@ function priceOf(
   };
 }
 
-/** The names of OCPI in the notation of JSON-LD: `start_time` becomes `startTime`. Some operators send an array of one. */
+/** Converts the names of OCPI to the notation of JSON-LD: `start_time` becomes `startTime`. Some operators send an array of one. */
 function restrictionsOf(given: Json | undefined, id: string, report: Report): Attributes | undefined {
   const [first, ...others] = [given].flat().filter(isJsonObject);
   if (others.length > 0)

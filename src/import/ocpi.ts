@@ -14,9 +14,9 @@ import type { Problem, Station, StationReading, Tariff } from './station.ts';
 
 /**
  * OCPI 2.2.1 and 2.3.0 locations as charging stations: a Location is a station, each Connector of each EVSE a charger. docs/charging.md
- * has the table of fields. A Location that its owner does not want shown to the public (`publish` false) is left out.
+ * has the table of fields. A Location that is not public (`publish` false) is left out.
  *
- * @param tariffs the tariffs that connectors name
+ * @param tariffs the tariffs of the connectors
  */
 export function stationsOfOcpi(locations: JsonItems, tariffs: JsonItems = []): StationReading {
   const problems: Problem[] = [];
@@ -40,8 +40,8 @@ function* readStations(
 export const ocpiLists = /^(?:data|items|data\.items)?$/;
 
 /**
- * One object, an array of them, or the answer of an OCPI endpoint that holds either. Some operators page by `items` and `next`. Throws an Error with a plain
- * sentence when a document is none of these.
+ * One object, an array of them, or the answer of an OCPI endpoint with either. Some operators page by `items` and `next`. Throws an Error with a
+ * plain sentence for any other document.
  */
 export function objectsOf(document: Json): Json[] {
   if (Array.isArray(document)) return document;
@@ -120,7 +120,7 @@ function stationOf(
 
 type FindTariff = (given: Json, owner: string, report: Report) => ReturnType<typeof tariffOf>;
 
-/** Each tariff is read, and what is wrong with it reported, once. */
+/** Reads each tariff and reports its faults once. */
 function createTariffs(tariffs: JsonItems, problems: Problem[]): FindTariff {
   const read = (tariff: Json) => {
     const id = isJsonObject(tariff) ? textOf(tariff.id) : undefined;
@@ -130,7 +130,7 @@ function createTariffs(tariffs: JsonItems, problems: Problem[]): FindTariff {
   for (const tariff of tariffs) {
     const { country_code, party_id, id }: JsonObject = isJsonObject(tariff) ? tariff : {};
     const found = read(tariff);
-    // Ids are unique within a party; a tariff that names none is that of whoever names it.
+    // Ids are unique within a party; a tariff without a party belongs to the party that refers to it.
     const owner = party_id === undefined ? '' : `${textOf(country_code)}*${textOf(party_id)}`;
     named.set(`${owner} ${textOf(id)}`, found);
   }

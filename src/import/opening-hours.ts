@@ -3,8 +3,8 @@ import { textOf } from './cell-values.ts';
 import type { Report } from './report.ts';
 import type { Attributes } from './station.ts';
 
-// Opening times of OCPI in the notation of OpenStreetMap (`Mo-Fr 07:00-20:00; Sa 08:00-14:00`, `24/7`), which the lists have too. Times are those
-// of the place.
+// Converts opening times of OCPI to the notation of OpenStreetMap (`Mo-Fr 07:00-20:00; Sa 08:00-14:00`, `24/7`), which lists use too. Times are
+// local.
 
 export function openingAttributes(times: Json | undefined, report: Report): Attributes {
   if (!isJsonObject(times)) return {};

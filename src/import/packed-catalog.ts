@@ -5,7 +5,7 @@ import type { Catalog, Resource } from '../protocol/catalog.ts';
 import type { Tariff } from './station.ts';
 import { offersOf } from './tariff-offer.ts';
 
-// The stations of a source, compressed until they are published: as values, the chargers and offers of a large operator take several hundred
+// The stations of a source, compressed until they are published: uncompressed, the chargers and offers of a large operator take several hundred
 // megabytes.
 
 export interface PackedCatalog {
@@ -22,7 +22,7 @@ interface StationContent {
   tariffs: Tariff[];
 }
 
-/** Takes contents one by one, and compresses those with the same key together. */
+/** Receives contents one by one, and compresses those with the same key together. */
 export function createPacker<Key>() {
   const open = new Map<Key, StationContent[]>();
   const packed = new Map<Key, Buffer[]>();
@@ -47,7 +47,7 @@ export function createPacker<Key>() {
   };
 }
 
-/** Enough of each of a hundred regions to be compressed well, and so few that most of them never leave the young generation of the garbage collector. */
+/** Enough per region to compress well with a hundred regions, and few enough to stay in the young generation of the garbage collector. */
 const packedAtOnce = 500;
 
 export function packCatalog(
@@ -79,10 +79,10 @@ function unpackContents(packed: Buffer): StationContent[] {
 }
 
 /**
- * Several catalogs of a region with many chargers. A station stays in the catalog that its id leads to, and catalogs do not become fewer, so that stations that
- * come and go do not move the others. When there are twice as many catalogs, half of the stations of each move.
+ * Splits a region with many chargers into several catalogs. The id of a station determines its catalog, and the number of catalogs never shrinks, so
+ * that stations that come and go do not move others. When the number doubles, half of the stations of each catalog move.
  *
- * @param known ids of the catalogs that were made of the same source before
+ * @param known ids of the catalogs of earlier imports from the same source
  */
 export function packRegion(
   head: CatalogHead,
@@ -109,7 +109,7 @@ export function packRegion(
   });
 }
 
-/** About 10 MB. Crawlers read no file above 100 MB, and statuses that change lead to new baselines. */
+/** About 10 MB. Crawlers read no file above 100 MB, and changes of status lead to new baselines. */
 const mostChargersOfCatalog = 10_000;
 
 function numbered(head: CatalogHead, index: number): CatalogHead {

@@ -8,7 +8,7 @@ export function findPoint(latitude: number | undefined, longitude: number | unde
   return { type: 'Point', coordinates: [longitude, latitude] };
 }
 
-/** Why there is no point of these two, which may only have changed places. */
+/** Explains why the two coordinates are not a valid point; they may be swapped. */
 export function whyNoPoint(latitude: number | undefined, longitude: number | undefined): string {
   return findPoint(longitude, latitude)
     ? 'has no position on earth, but has one with latitude and longitude swapped: it will not be found by place'
@@ -23,8 +23,8 @@ export function positionOf(geometry: Geometry): Position | undefined {
 }
 
 /**
- * Whether two descriptions of a station mean two places. Coordinates decide; where one of them has none, the postal codes do, or the
- * names of the cities, because streets are written in many ways.
+ * Whether two descriptions of a station mean two places. Coordinates decide. If one has none, the postal codes or the
+ * names of the cities decide, because streets are spelled in many ways.
  */
 export function isElsewhere(one: Location, other: Location): boolean {
   if (one.geo && other.geo) return distanceBetween(one.geo, other.geo) > samePlaceMeters;
@@ -35,7 +35,7 @@ export function isElsewhere(one: Location, other: Location): boolean {
   return false;
 }
 
-/** As far as the connectors of a large station stand from each other, or rounding moves them. */
+/** Covers the distance between connectors of a large station, and rounding. */
 const samePlaceMeters = 250;
 
 function plain(text: string): string {

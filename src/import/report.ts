@@ -1,6 +1,6 @@
 import type { Problem } from './station.ts';
 
-/** Reports a problem of one thing in the source; a lost value, unless it says otherwise. */
+/** Reports a problem with one item of the source; by default, a lost value. */
 export type Report = (why: string, more?: Partial<Problem>) => void;
 
 export function reporter(at: string, problems: Problem[]): Report {

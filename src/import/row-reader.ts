@@ -7,13 +7,13 @@ import type { Problem } from './station.ts';
 import { fillTemplate } from './template.ts';
 
 export interface Row {
-  /** Where it stands in the file: `row 17`. */
+  /** Its place in the file: `row 17`. */
   at: string;
   cells: Cells;
   geometry?: unknown;
 }
 
-/** Reads the fields of one row, for one of its connectors where they are about one, and takes down what cannot be read. */
+/** Reads the fields of one row or of one of its connectors, and records unreadable values. */
 export type RowReader = ReturnType<typeof createRowReader>;
 
 export function createRowReader(

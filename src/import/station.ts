@@ -11,17 +11,17 @@ export interface Station {
   name?: string;
   description?: string;
   operator: { id: string; name: string };
-  /** False: known to be out of use for now. */
+  /** False: known to be out of use. */
   isActive?: boolean;
   geo?: Geometry;
   address?: Address;
   chargers: Charger[];
-  /** Absent or empty: the price is not known, which does not mean free. */
+  /** Absent or empty: the price is unknown, not free. */
   tariffs?: Tariff[];
 }
 
 export interface Tariff {
-  /** As the source calls it; absent where it has no name for it. */
+  /** The id in the source; absent if it has none. */
   id?: string;
   name?: string;
   description?: string;
@@ -33,18 +33,18 @@ export interface Tariff {
   chargerIds: readonly string[];
 }
 
-/** The dimensions of OCPI, and the least and the most that a session costs. */
+/** The dimensions of OCPI, and the minimum and maximum price of a session. */
 export type PriceType = 'ENERGY' | 'TIME' | 'PARKING_TIME' | 'FLAT' | 'MINIMUM' | 'MAXIMUM';
 
 export interface Price {
   type: PriceType;
-  /** Per kWh, hour or session, as its type says. */
+  /** Per kWh, hour or session, depending on its type. */
   value: number;
   /** In Wh or seconds, billed as a whole. */
   step?: number;
   taxIncluded?: boolean;
   taxPercent?: number;
-  /** Under which it applies. Of several prices of a type, the first whose restrictions hold applies. */
+  /** The price applies under these. Of several prices of a type, the first with matching restrictions applies. */
   restrictions?: Attributes;
 }
 
@@ -56,11 +56,11 @@ export interface Charger {
   description?: string;
   type: string;
   attributes: Attributes;
-  /** Where the values come from, for a message about one that turns out to be wrong. */
+  /** The origins of the values, for messages about wrong ones. */
   sources: readonly Source[];
 }
 
-/** `attributes.availability` of a charger: what its operator last said of it, in the words of OCPI. */
+/** `attributes.availability` of a charger: the operator's last report, in the words of OCPI. */
 export interface Availability {
   status: string;
   reportedAt?: string;
@@ -74,14 +74,14 @@ export interface Source {
   value: string;
 }
 
-/** A value that could not be imported as it is, and the reason. Every dropped value has one. */
+/** A value that could not be imported unchanged, and the reason. Every dropped value has one. */
 export interface Problem {
   at: string;
   column?: string;
   value?: string;
   why: string;
   /**
-   * `left-out`: a station or charger is missing for it; `value`: a value is; `doubt`: its place looks wrong;
+   * `left-out`: a station or charger is missing because of it; `value`: a value is missing; `doubt`: its place looks wrong;
    * `note`: nothing is wrong, but worth knowing.
    */
   kind: 'left-out' | 'value' | 'doubt' | 'note';

@@ -14,7 +14,7 @@ export interface RememberedCatalog {
   /** By `r:` or `o:` and the id of a resource or offer. */
   digests: Record<string, string>;
   missingSince?: string;
-  /** At a catalog service it is inactive since, and can come back. */
+  /** In a catalog service it is inactive, and can return. */
   isRetired?: boolean;
 }
 
@@ -32,11 +32,11 @@ export interface CatalogDifference {
   offers: Offer[];
   hasOtherHead: boolean;
   isRemoving: boolean;
-  /** Whether it was inactive by the word of the source, and no longer is. */
+  /** Whether the source had marked it as inactive, and no longer does. */
   isBack: boolean;
 }
 
-/** @param heldBack ids of catalogs whose station is there, and is not published now */
+/** @param heldBack ids of catalogs whose station exists but is not published now */
 export function planSync(
   { catalogs: known }: SyncMemory,
   catalogs: readonly PackedCatalog[],
@@ -86,13 +86,13 @@ function findDifference(catalog: PackedCatalog, before: RememberedCatalog): Cata
   return { catalog, remembered, resources, offers, hasOtherHead, isRemoving, isBack };
 }
 
-/** A status that is reported again, unchanged, is no change. */
+/** A repeated report of the same status is not a change. */
 function digestOf(item: Resource | Offer): string {
   const digest = hash('sha256', JSON.stringify(item).replaceAll(reportedAt, ''), 'buffer');
   return digest.toString('base64url', 0, digestBytes);
 }
 
-/** The member with its value, after another one. In the text of a value, its quotes would be escaped. */
+/** Matches the member with its value and the comma before it. In the text of another value, its quotes would be escaped. */
 const reportedAt = /,?"reportedAt":"(?:[^"\\]|\\.)*"/g;
-/** 96 bits: by accident, two contents of one resource never have the same. */
+/** 96 bits: accidental collisions of two contents of one resource are practically impossible. */
 const digestBytes = 12;

@@ -2,12 +2,12 @@ import { addTo } from '../group.ts';
 import type { Offer } from '../protocol/catalog.ts';
 import type { Price, PriceType, Tariff } from './station.ts';
 
-// A tariff as an offer (catalog spec: Offer). Each dimension of the tariff (energy, time, parking, session) is one consideration, so that a
-// filter can ask for one of them; its components are the prices of that dimension in their order. docs/charging.md names every member.
+// A tariff as an offer (catalog spec: Offer). Each dimension of the tariff (energy, time, parking, session) is one consideration, so that
+// filters can select it; its components are the prices of that dimension in their order. docs/charging.md names every member.
 
 const context = 'https://schema.beckn.io/PriceSpecification/v1/context.jsonld';
 
-/** The offers of a station: the same prices of several chargers are one offer. */
+/** The offers of a station: equal prices of several chargers are one offer. */
 export function offersOf(stationId: string, tariffs: readonly Tariff[]): Offer[] {
   const offers = new Map<string, Offer>();
   const ids = new Set<string>();
@@ -25,7 +25,7 @@ export function offersOf(stationId: string, tariffs: readonly Tariff[]): Offer[]
   return [...offers.values()];
 }
 
-/** Two tariffs of one id may differ, and a tariff may have none. */
+/** Two tariffs with the same id may differ, and a tariff may have no id. */
 function freeIdOf(stationId: string, tariffId: string | undefined, ids: ReadonlySet<string>): string {
   const usual = `${stationId}${mark}${tariffId ?? 1}`;
   if (!ids.has(usual)) return usual;
@@ -35,7 +35,7 @@ function freeIdOf(stationId: string, tariffId: string | undefined, ids: Readonly
   }
 }
 
-/** Offers with other ids were made by the operator. */
+/** Offers with other ids are from the operator. */
 export function isImportedOffer({ id }: { id: string }): boolean {
   return id.includes(mark);
 }
@@ -82,7 +82,7 @@ function considerationsOf({ prices, currency, timeZone }: Tariff): NonNullable<O
   });
 }
 
-/** Marks prices of reservations, so that nobody takes them for prices of charging. */
+/** Marks prices of reservations, so that they are not mistaken for prices of charging. */
 function typeOf({ type, restrictions }: Price): string {
   const reservation = restrictions?.reservation;
   return typeof reservation === 'string' ? `${reservation}_${type}` : type;
@@ -105,7 +105,7 @@ function componentOf(
   };
 }
 
-/** Always these, so that a filter on the value means the same for every offer. */
+/** Fixed units, so that a filter means the same for every offer. */
 const units: Record<PriceType, string> = {
   ENERGY: 'kWh',
   TIME: 'h',

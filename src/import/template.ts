@@ -1,11 +1,11 @@
-// Templates of a mapping: text with cells of a row in it.
+// Templates of a mapping: text with cells of a row.
 //
 //   {name}        the cell of that column
 //   {name|slug}   the same, as the end of an id: lower case, words joined by hyphens
-//   [ … ]         a part that disappears when a cell in it is empty
-//   \             before { [ ] \ : that character itself
+//   [ … ]         a part that disappears if a cell in it is empty
+//   \             before { [ ] \ : the literal character
 //
-// A template is filled only when every cell outside of brackets has something in it.
+// A template is filled only if every cell outside of brackets has a value.
 
 export interface Template {
   parts: readonly Part[];
@@ -32,7 +32,7 @@ export function parseTemplate(text: string): Template {
   return { parts: stack[0] ?? [], columns: [...columns] };
 }
 
-/** The text with its cells, or undefined where one that it needs is empty. */
+/** The text with its cells, or undefined if a required cell is empty. */
 export function fillTemplate({ parts }: Template, cellOf: (column: string) => string): string | undefined {
   const filled = fillParts(parts, cellOf)?.trim();
   return filled === '' ? undefined : filled;
@@ -62,7 +62,7 @@ function fillParts(parts: readonly Part[], cellOf: (column: string) => string): 
   return filled;
 }
 
-/** `Stadtwerke Köln (AöR)` becomes `stadtwerke-koln-aor`; letters of every script stay, without European accents. */
+/** `Stadtwerke Köln (AöR)` becomes `stadtwerke-koln-aor`; keeps letters of every script, without European accents. */
 export function slugOf(text: string): string {
   return text
     .normalize('NFKD')

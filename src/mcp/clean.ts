@@ -1,18 +1,18 @@
 import { attempt } from '../attempt.ts';
 
-// Texts of catalogs and services reach an assistant as data: one line of visible text, without markup, with only http and https links, of bounded
-// length, between quotation marks that the text itself cannot contain (SECURITY.md, "Assistants").
+// Texts of catalogs and services reach an assistant as data: one line of visible text, without markup, with only http and https links, of limited
+// length, in quotation marks that the text cannot contain (SECURITY.md, "Assistants").
 
-/** More of a text is not even looked at. */
+/** The rest of a longer text is ignored. */
 const maxLookedAt = 4_000;
 
-/** Directions of text, zero widths, tags, private and unassigned characters. */
+/** Direction marks, zero-width characters, tags, private and unassigned characters. */
 const unseen = /(?![\u200c\u200d])[\p{Cf}\p{Co}\p{Cn}\p{Cs}]/gu;
 /** Variation selectors and fillers, which can hide a message of any length. */
 const fillers = /[\u{e0100}-\u{e01ef}\ufe00-\ufe0f\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]/gu;
-/** Joiners are a part of words in Indian and Arabic scripts; between anything else they only hide. */
+/** Joiners are part of words in Indian and Arabic scripts; elsewhere they only hide something. */
 const strayJoiners = /(?<![\p{L}\p{M}])[\u200c\u200d]|[\u200c\u200d](?![\p{L}\p{M}])/gu;
-/** Also a tag that is not closed, and the markers of chat formats, such as <|system|>. */
+/** Includes unclosed tags, and the markers of chat formats, such as <|system|>. */
 const tags = /<[!/?|a-zA-Z][^<>]*>?/g;
 const entities = /&(?:#\w{1,8}|\w{1,32});/g;
 const scriptLinks =
@@ -32,9 +32,9 @@ export function clean(text: string, maxLength: number): string {
     .replace(entities, ' ')
     .replace(scriptLinks, '(link removed)')
     .replace(otherLinks, '(link removed)')
-    // A comparison is no markup.
+    // Keeps comparisons.
     .replace(/<(?![=\s\d])|[«»`]/g, (mark) => substitutes[mark] ?? '')
-    // Links and images of Markdown.
+    // Disables links and images of Markdown.
     .replace(/\]\s*\(/g, '] (')
     .replaceAll('![', '[')
     .replace(/\s+/g, ' ')
@@ -52,7 +52,7 @@ export function quote(text: string): string {
 const maxIdLength = 300;
 const tooLong = '(too long to be shown)';
 
-/** An id has to come back unchanged when the assistant asks for it: where it is no clean text, it is percent-encoded. */
+/** The assistant must send an id back unchanged, so an id that is not clean text is percent-encoded. */
 export function encodeId(id: string): string {
   const isClean = clean(id, maxIdLength) === id && !id.includes('%');
   const encoded = isClean ? id : encodeURIComponent(id.replace(/\p{Cs}/gu, ''));
@@ -63,7 +63,7 @@ export function decodeId(id: string): string[] {
   return [...new Set([id, attempt(() => decodeURIComponent(id)) ?? id])];
 }
 
-/** An address stays whole, because it will be fetched. The parser of URLs escapes what is no part of one; empty for any other than http and https. */
+/** Returns the address whole, because it will be fetched. The URL parser escapes invalid characters. Empty for schemes other than http and https. */
 export function cleanUrl(url: string): string {
   if (!URL.canParse(url) || !/^https?:/i.test(url)) return '';
   const { href } = new URL(url);

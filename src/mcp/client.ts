@@ -1,4 +1,4 @@
-/** The client package: an MCP server is a consumer like any other. The build bundles it into this module (build/vite.config.ts). */
+/** The client package: an MCP server is a consumer like any other. The build bundles the client into this module (build/vite.config.ts). */
 export {
   createProver,
   type Found,

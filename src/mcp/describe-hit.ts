@@ -71,7 +71,7 @@ export function distanceOf(hit: Found, near: Question['near']): number | undefin
   return hit.distanceMeters ?? (near && findDistance(hit, near));
 }
 
-/** The attributes that are least nested, which mostly tell most. */
+/** The least nested attributes, which usually say most. */
 function listFacts(attributes: unknown): Static<typeof Fields> {
   const depthOf = ({ field }: { field: string }) => field.split('.').length;
   const fields = listFields(attributes).sort((one, other) => depthOf(one) - depthOf(other));
@@ -82,7 +82,7 @@ const maxDepth = 8;
 const maxItems = 10;
 const maxMembers = 60;
 
-/** The single values below a value, by their paths. Geometries and names of schemas are left out. */
+/** The single values below a value, with their paths. Omits geometries and names of schemas. */
 export function listFields(value: unknown, path = '', depth = 0): Static<typeof Fields> {
   if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
     return [{ field: path, value }];

@@ -8,12 +8,12 @@ import type { McpContext } from './tool.ts';
 
 export const maxGathered = 300;
 
-/** A service refuses what it cannot search in time, and each answer takes memory here: more questions than that wait for their turn. */
+/** Services refuse searches that take too long, and each answer needs memory here, so further questions wait for their turn. */
 const inTurn = createSemaphore({ atOnce: 4, maxWaiting: 500, waitMs: 60_000 });
 
 interface Gathered {
   found: Found[];
-  /** Who has signed the answer; undefined where nothing was found. */
+  /** The signer of the answer; undefined if nothing was found. */
   signer?: string;
   total?: number;
   nothing?: string;
@@ -34,7 +34,7 @@ export function gather(
     });
     for await (const hit of asked) {
       const count = gathered.found.push(hit);
-      // A service that says no total does not page: it has sent them all, and they are counted here.
+      // A service without totals has no pages: it has sent all hits, which are counted here.
       if (count >= (gathered.total === undefined ? maxGathered : limit)) break;
     }
     return gathered;

@@ -21,7 +21,7 @@ async function start({ host = '127.0.0.1', isLocal = true, proxy = '' } = {}): P
 
 const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
 
-/** `fetch` does not let a program choose its Host. */
+/** `fetch` does not allow setting Host. */
 function post(
   url: URL,
   headers: Record<string, string> = {},
@@ -42,7 +42,7 @@ function post(
   });
 }
 
-/** 800 calls in eight batches. One that is refused may be cut off before its answer is read: it has no status. */
+/** 800 calls in eight batches. A refused batch may be cut off before its answer is read, and then has no status. */
 async function postMany(url: URL, headers: Record<string, string> = {}): Promise<(number | undefined)[]> {
   const calls = Array.from({ length: 100 }, (_, id) => ({ jsonrpc: '2.0', id, method: 'ping' }));
   const batch = { body: JSON.stringify(calls) };

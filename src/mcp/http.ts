@@ -8,23 +8,23 @@ import { createRateLimit } from '../http/rate-limit.ts';
 import { sourceOf } from '../http/source.ts';
 import { isSameSecret } from '../secret-file.ts';
 
-// The Streamable HTTP transport at /mcp, without sessions: each request stands alone, so there is nothing to keep or to steal.
+// The Streamable HTTP transport at /mcp, without sessions: requests are independent, so there is no state to keep or to steal.
 
 interface HttpOptions {
   host: string;
   port: number;
-  /** Programs of this machine need no token. */
+  /** Programs on this machine need no token. */
   isLocal: boolean;
   /** Everyone else needs it. */
   token: string;
-  /** Whether an address is that of a proxy whose X-Forwarded-For names the caller. */
+  /** Whether an address is a proxy whose X-Forwarded-For names the caller. */
   isProxy(address: string): boolean;
   createServer(): Server;
 }
 
 export type HttpEndpoint = Awaited<ReturnType<typeof serveHttp>>;
 
-/** Messages per source address. An assistant makes a few calls for each question of a person. */
+/** Messages per source address. An assistant makes a few calls per question. */
 const callLimit = { perSecond: 10, burst: 200 };
 const maxBodyBytes = 256 * 1024;
 const requestTimeout = 60_000;
@@ -35,7 +35,7 @@ export async function serveHttp(options: HttpOptions) {
   const server = createServer({ requestTimeout, headersTimeout }, (request, response) => {
     const stranger = findRefusal(request, options);
     if (stranger) return refuse(response, stranger);
-    // Strangers are not counted: behind a proxy they have the address of everyone else.
+    // Refused strangers are not counted: behind a proxy they share the address of everyone else.
     const caller = findCaller(request, options);
     const charge = () => limit.take(caller, performance.now());
     const seconds = charge();
@@ -70,7 +70,7 @@ async function answer(
   let count = 0;
   transport.onmessage = (message, extra) => {
     count += 1;
-    // A batch has up to 100 messages. The first one was charged with the request.
+    // A batch has up to 100 messages. The request already paid for the first one.
     if (count > 1 && options.charge() > 0) response.destroy();
     else deliver?.(message, extra);
   };
@@ -84,8 +84,8 @@ interface Refusal {
 }
 
 /**
- * A local server answers programs of this machine alone: a page whose name was made to lead here (DNS rebinding) gives that name as Host and Origin.
- * Everyone else, and every request that came through a proxy, needs the token. A page has to be one of the same host.
+ * A local server answers only programs on this machine: after DNS rebinding, a page sends its own name as Host and Origin.
+ * Everyone else, and every request through a proxy, needs the token. A page must be from the same host.
  */
 function findRefusal(
   { method, url = '', headers }: IncomingMessage,
@@ -108,7 +108,7 @@ function findRefusal(
   return undefined;
 }
 
-/** The nearest proxy has written the last address of X-Forwarded-For; those before it may be invented. */
+/** The nearest proxy has written the last address in X-Forwarded-For; earlier ones may be forged. */
 function findCaller({ socket, headers }: IncomingMessage, { isProxy }: HttpOptions): string {
   const { remoteAddress = '' } = socket;
   const forwarded = [headers['x-forwarded-for']].flat().join(',').split(',').at(-1)?.trim();

@@ -5,7 +5,7 @@ import { quote } from './clean.ts';
 import type { Intent } from './client.ts';
 import { type McpContext, ToolError } from './tool.ts';
 
-// From a question of an assistant to the intent of a discover. Price and availability are no part of an intent: hits.ts judges them.
+// Converts an assistant's question to the intent of a discover. Price and availability are not part of an intent: hits.ts applies them.
 
 const closed = { additionalProperties: false } as const;
 const operators = ['==', '!=', '<', '<=', '>', '>=', 'in', 'contains', 'exists'] as const;
@@ -77,7 +77,7 @@ export const questionMembers = {
 const Question = Type.Object(questionMembers, closed);
 export type Question = Static<typeof Question>;
 
-/** A part of a question, which can be left out to see what it excludes. */
+/** A part of a question, which can be removed to see what it excludes. */
 export interface Part {
   says: string;
   intent?: Intent;
@@ -105,7 +105,7 @@ export function idPart(ids: readonly string[]): Part {
   return { says: `id ${ids[0]}`, condition: `(${conditions.join(' || ')})` };
 }
 
-/** One intent of several parts. Without any, it asks for everything. */
+/** Joins parts to one intent. Without parts, it requests everything. */
 export function joinParts(parts: readonly Part[]): Intent {
   const conditions = parts.flatMap(({ condition }) => condition ?? []);
   const whole: Intent = Object.assign({}, ...parts.map(({ intent }) => intent));
@@ -119,7 +119,7 @@ function within({ latitude, longitude, radiusMeters }: Static<typeof Near>) {
   return { op: 'S_DWITHIN' as const, targets: locationTargets, geometry, distanceMeters: radiusMeters };
 }
 
-/** Below a list, the condition is one on its items: `a[*].b` is `@.a[?@.b == 1]`. */
+/** Below a list, the condition applies to its items: `a[*].b` is `@.a[?@.b == 1]`. */
 function spellFilter(filter: Filter): string {
   const [last = [], ...lists] = splitAtLists(readSteps(filter.field)).reverse();
   const condition = compare(`@${last.join('')}`, filter);
@@ -138,7 +138,7 @@ function readSteps(field: string): string[] {
   );
 }
 
-/** The steps before, between and after each `[*]`, as RFC 9535 writes them. */
+/** The steps before, between and after each `[*]`, in the notation of RFC 9535. */
 function splitAtLists(steps: readonly string[]): string[][] {
   const split: string[][] = [[]];
   for (const step of steps)

@@ -58,7 +58,7 @@ const Output = Type.Object({
   advice: Type.Optional(Type.String({ description: 'What was left out.' })),
 });
 
-/** A resource id is in few catalogs. */
+/** Few catalogs share a resource id. */
 const maxSame = 20;
 const maxFields = 80;
 const maxOffers = 12;

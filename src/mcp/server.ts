@@ -37,7 +37,7 @@ export function createMcpServer(context: McpContext): Server {
       const { structured, text } = await tool.call(input, context, signal);
       return { content: [{ type: 'text', text }], structuredContent: structured as Record<string, unknown> };
     } catch (error) {
-      // The assistant reads it, and can do better: so it is a result, not an error of the protocol.
+      // The assistant can read it and correct the call, so it is a result and not a protocol error.
       const text = signal.aborted ? 'Cancelled.' : explain(error, context);
       return { content: [{ type: 'text', text }], isError: true };
     }
@@ -62,12 +62,12 @@ function explain(error: unknown, context: McpContext): string {
     context.note(`Internal error: ${error instanceof Error ? error.stack : String(error)}`);
     return 'Internal error.';
   }
-  // With a status, it is the service that has found no time.
+  // With a status, it was the service that ran out of time.
   if (error.code === 'NET_TIMEOUT' && error.status === undefined) return explainSilence(error, context);
   return `The network refused this, ${quote(error.code)}: ${quote(error.message)}`;
 }
 
-/** The service took the question, and its answer has not come: mostly, because it cannot come. */
+/** The service accepted the question, but its answer has not arrived, usually because it cannot reach us. */
 function explainSilence({ message }: SignpostError, { callbacks }: McpContext): string {
   return (
     `The discovery service accepted the question, but its answer did not arrive: ${quote(message)} It is sent to ${callbacks}, which the service must be able to reach. ` +

@@ -5,7 +5,7 @@ export interface McpContext {
   signpost: Pick<Signpost, 'discover'>;
   /** Reads the signed files of providers, for one call. */
   createProver(signal: AbortSignal): Prover;
-  /** Looks at a node as a crawler does (signpost doctor). */
+  /** Examines a node like a crawler (signpost doctor). */
   diagnose(node: string, asked: { catalogId?: string; network?: string }): Promise<Diagnosis>;
   now(): Date;
   callbacks: string;
@@ -15,7 +15,7 @@ export interface McpContext {
 export interface Diagnosis {
   appearing: readonly string[];
   faults: readonly Trouble[];
-  /** Not shown on purpose. */
+  /** Hidden on purpose. */
   hidden: readonly Trouble[];
   warnings: readonly Trouble[];
 }
@@ -34,18 +34,18 @@ export interface Tool<I extends TSchema = TSchema, O extends TSchema = TSchema> 
   call(input: Static<I>, context: McpContext, signal: AbortSignal): Promise<ToolAnswer<Static<O>>>;
 }
 
-/** Infers the types of its arguments and of its answer from the schemas. */
+/** Infers the types of arguments and answer from the schemas. */
 export function defineTool<I extends TSchema, O extends TSchema>(tool: Tool<I, O>): Tool {
   return tool as Tool;
 }
 
-/** The same twice: for programs, and for a reader. */
+/** The same content twice: for programs, and for readers. */
 export interface ToolAnswer<T> {
   structured: T;
   text: string;
 }
 
-/** Something failed, or the assistant should ask differently. The assistant sees the message. */
+/** Something failed, or the assistant should change its call. The assistant sees the message. */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
 }

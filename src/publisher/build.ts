@@ -11,25 +11,25 @@ import type { NextContent } from './submission.ts';
 // Nothing is read or written here, and the time is an argument.
 //
 //   unchanged    nothing
-//   entry        the content is the same, what the entry says of it is not: a new entry, no file
+//   entry        the content is the same, but the entry differs: a new entry, no file
 //   change       a change file
-//   compaction   a change file, and a baseline of the same version, because the changes have become many or large
-//   baseline     the first publish, one that was asked to be a baseline, or what no change file can express
+//   compaction   a change file, and a baseline of the same version, because the changes are many or large
+//   baseline     the first publish, a requested baseline, or something that change files cannot express
 
 export interface PublishedCatalog {
   entry: IndexEntry;
-  /** Absent where the files can no longer be read. */
+  /** Absent if the files are unreadable. */
   content?: CatalogContent;
-  /** Has found nothing wrong with the content. */
+  /** This checker found no fault in the content. */
   checkedBy?: Check;
-  /** Superseded changes of the entry that have been listed long enough, or lead to nothing. */
+  /** Superseded changes of the entry that were listed long enough, or whose files are broken. */
   expired?: ReadonlySet<ChangeReference>;
 }
 
 export interface BuildOptions extends SealOptions {
   now: Date;
   nextUpdateSeconds: number;
-  /** Number of changes since the baseline, and their size as a fraction of it, at which there is a new baseline. */
+  /** A new baseline is due at this number of changes since the last one, or at this size as a fraction of it. */
   compactionChanges: number;
   compactionFraction: number;
   forceBaseline?: boolean;
@@ -42,7 +42,7 @@ export interface Built {
   files: SealedFile[];
 }
 
-/** @param diff from what is published to what shall be, where there is any and it can be read */
+/** @param diff between published and new content, if any and if readable */
 export async function buildPublish(
   current: PublishedCatalog | undefined,
   facts: EntryFacts,
@@ -70,7 +70,7 @@ export function buildEntry({ entry, expired }: PublishedCatalog, facts: EntryFac
   return signEntry(entry, facts, linksOf(entry, expired, seal.baseUrl), seal);
 }
 
-/** Also for content that stays as it is: then the baseline has the version that is published already. */
+/** Also for unchanged content: then the baseline has the published version. */
 export async function buildBaseline(
   current: PublishedCatalog | undefined,
   facts: EntryFacts,
@@ -106,7 +106,7 @@ async function buildChange(
   return { kind: 'compaction', entry, content, files: [file, compacted.file] };
 }
 
-/** As a reader does it: who comes by the changes and who comes by the baseline hold the same. */
+/** Like a reader, so that the changes and the baseline lead to the same content. */
 function applyDiff(published: CatalogContent, diff: ContentDiff): CatalogContent {
   return applyChangeFile(published, { ...step(published), ...diff });
 }
@@ -139,7 +139,7 @@ async function sealBaseline(catalogId: string, content: CatalogContent, options:
   return { file, baseline: { version, ...reference } };
 }
 
-/** When the cycle ends that begins now. */
+/** The end of a cycle that starts now. */
 export function nextUpdate({
   now,
   nextUpdateSeconds,

@@ -11,10 +11,10 @@ import type { OwnMaster } from './masters.ts';
 import type { NextContent, TriggerSubmission } from './submission.ts';
 import type { PublisherTree } from './tree.ts';
 
-// Whether a submitted catalog can be published. Readers discard a file that is not sound, whole, and nobody tells its publisher
-// (self-hosted spec: Errors): so it is found out here, before anything is written, and again for all of it or nothing.
+// Whether a submitted catalog can be published. Readers discard a faulty file as a whole, without telling its publisher
+// (self-hosted spec: Errors). So faults are found here, before anything is written; a catalog is accepted as a whole or not at all.
 
-/** The reason to refuse a catalog without a look at its content: the id is not valid here, or belongs to another node. */
+/** The reason to refuse a catalog before its content is checked: its id is invalid, or belongs to another node. */
 export function findRefusal(
   { catalog, catalogType, at, directiveAt }: TriggerSubmission,
   entry: IndexEntry | undefined,
@@ -43,10 +43,10 @@ export function findRefusal(
 }
 
 /**
- * Checks the content. A resource that extends one of our own master resources is checked with the inherited values; a resource
- * that extends another node's, or is itself a template, may lack members that its schema requires.
+ * Checks the content. A resource that extends one of our own master resources is checked with the inherited values. A resource
+ * that extends another node's, or that is a template, may lack members that its schema requires.
  *
- * @param isNews whether a resource or offer has to be checked, or is published already and was found sound
+ * @param isNews whether a resource or offer must be checked; others are published already and were valid
  */
 export function findContentFaults(
   submission: TriggerSubmission,
@@ -67,7 +67,7 @@ export function findContentFaults(
     const directive = next.directives.get(resource.id);
     if (!directive) {
       if (!isNews(resource.id)) continue;
-      // Hardly any of very many resources has a fault, so its place is computed only if there is one.
+      // Few resources have faults, so the place is computed only for those.
       if (checkResource(resource, checker, { partial, brief: true }).length === 0) continue;
     }
     const options = { at: [...at, 'resources', index], brief: faults.isFull() };
@@ -97,7 +97,7 @@ function findExtensionFaults(
   return faults ? faults.map(errorBody) : checkResource(assembled, checker, options);
 }
 
-/** One directive per resource, and each variant of a master resource once in the catalog, kept resources included. */
+/** One directive per resource, and each variant of a master resource once per catalog, including kept resources. */
 function findDirectiveFaults({ extensions }: TriggerSubmission, { directives }: NextContent): ErrorBody[] {
   const holders = new Map<string, string>();
   for (const [id, { resourceId: _, ...extension }] of directives) {

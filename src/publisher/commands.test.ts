@@ -10,7 +10,7 @@ import { readIndexes } from './indexes.ts';
 import { publishCatalogs } from './publish.ts';
 import { refreshIndexes, resignEverything } from './renew-indexes.ts';
 
-// Commands of the trigger other than publish. Longer than our other tests: a case for each command and each state that it finds.
+// Commands of the trigger other than publish. Longer than our other tests: a case for each command and each initial state.
 
 const hour = 3_600_000;
 let tree: TestTree;
@@ -48,7 +48,7 @@ describe('retiring a catalog', () => {
     const signature = expect.stringMatching(/^[\w-]+\.\.[\w-]+$/);
     const end = { ...{ catalogId: 'coffee', entryVersion: 3, catalogType: 'REGULAR' }, signature };
     expect(await writtenEntries()).toEqual([{ ...end, retiredAt: now.toISOString() }]);
-    // The index is written again with what others publish, and the entry still verifies.
+    // The index is written again with other publishes, and the entry is still valid.
     await publish(tree, { ...coffee(2), id: 'tea' });
     expect(await writtenEntries()).toMatchObject([
       { ...end, retiredAt: now.toISOString() },

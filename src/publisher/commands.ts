@@ -12,9 +12,9 @@ import { factsOfToday } from './masters.ts';
 import { buildOptions } from './tree.ts';
 import { accept, acceptAsIs, reject, type Turn } from './turn.ts';
 
-// Commands about catalogs that are published (self-hosted spec: States and transitions). What is so already is not written again.
+// Commands for published catalogs (self-hosted spec: States and transitions). A command without effect writes nothing.
 
-/** For ever. A second time changes nothing, least of all the time of the first. */
+/** Permanent. A repetition changes nothing, not even the time of retirement. */
 export async function retireCatalog(turn: Turn, catalogId: string, at: Segments): Promise<TriggerResult> {
   const found = find(turn, catalogId);
   if (!found) return missing(turn, catalogId, at);
@@ -24,7 +24,7 @@ export async function retireCatalog(turn: Turn, catalogId: string, at: Segments)
   return { catalogId, status: 'ACCEPTED' };
 }
 
-/** The entry says it, so a catalog whose files cannot be read can be paused; in the profile nfh014 the content says it as well. A catalog that called itself inactive stays paused also when its next edition does not say so. */
+/** The entry has the state, so unreadable catalogs can be paused; with nfh014, the content repeats it. The pause outlives the next edition. */
 export async function pauseCatalog(turn: Turn, catalogId: string, at: Segments): Promise<TriggerResult> {
   const found = findLive(turn, catalogId, at);
   if ('status' in found) return found;
@@ -66,7 +66,7 @@ async function setActivity(
   return accept(turn, indexName, built, current.checkedBy);
 }
 
-/** A baseline of the published version for every catalog of the index that the request names, or of all of them. */
+/** A baseline of the published version for every catalog of the requested index, or of all indexes. */
 export async function rewriteBaselines(turn: Turn): Promise<TriggerResult[]> {
   const { edit, tree, indexName } = turn;
   const results: TriggerResult[] = [];
@@ -88,13 +88,13 @@ export async function rewriteBaselines(turn: Turn): Promise<TriggerResult[]> {
   return results;
 }
 
-/** Only in the index that the request names, where it names one. */
+/** Only in the requested index, if any. */
 function find({ edit, indexName }: Turn, catalogId: string): EntryInIndex | undefined {
   const found = edit.find(catalogId);
   return indexName === undefined || found?.indexName === indexName ? found : undefined;
 }
 
-/** The same without retired ones, or why there is none. */
+/** The same without retired ones, or the reason for the failure. */
 function findLive(turn: Turn, catalogId: string, at: Segments): EntryInIndex | TriggerResult {
   const found = find(turn, catalogId);
   if (!found) return missing(turn, catalogId, at);
@@ -109,7 +109,7 @@ function missing({ edit }: Turn, catalogId: string, at: Segments): TriggerResult
   return reject(catalogId, [refusalAt(at, `names ${catalogId}, which ${why}`)]);
 }
 
-/** @param at where the request names it, if it does */
+/** @param at its place in the request, if any */
 export function unreadable(catalogId: string, at?: Segments): TriggerResult {
   const message = `The published files of ${catalogId} cannot be read back: publish it whole.`;
   const details = at && { details: { path: jsonPath(at) } };

@@ -11,14 +11,14 @@ export type ContentMemory = ReturnType<typeof createContentMemory>;
 
 export interface RememberedContent {
   content: CatalogContent;
-  /** Has found nothing wrong with it. */
+  /** This checker found no fault in it. */
   checkedBy?: Check;
 }
 
-/** Unpacked size of the files: the largest that crawlers accept. In memory it is some three times as much. */
+/** Unpacked size of the files: the largest that crawlers accept. In memory it is about three times as much. */
 const usualMaxBytes = 100 * 1_048_576;
 
-/** Keeps in memory what was published lately, so that the next publish of a large catalog need not read it back. It counts only while the files are untouched. */
+/** Keeps recently published content in memory, so that the next publish need not read it. It is valid only while the files are untouched. */
 export function createContentMemory({ maxBytes = usualMaxBytes } = {}) {
   const kept = new LruCache<string, RememberedContent & { files: string; bytes: number }>(
     maxBytes,
@@ -44,7 +44,7 @@ function keyOf(root: string, { catalogId }: IndexEntry): string {
   return JSON.stringify([root, catalogId]);
 }
 
-/** A file that the content comes from, and when it was written. */
+/** A source file of the content, with its modification time. */
 interface SourceFile {
   path: string;
   ino: number;
@@ -79,7 +79,7 @@ async function countUnpackedBytes(root: string, files: readonly SourceFile[]): P
   return (await Promise.all(counts)).reduce((sum, count) => sum + count, 0);
 }
 
-/** A gzip file ends with the number of bytes that it holds (RFC 1952). */
+/** A gzip file ends with the length of its content (RFC 1952). */
 async function readLength(path: string, size: number): Promise<number> {
   return withFile(path, async (file) => {
     const { buffer } = await file.read(Buffer.alloc(lengthBytes), 0, lengthBytes, size - lengthBytes);

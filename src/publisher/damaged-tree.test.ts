@@ -23,7 +23,7 @@ describe('what a dead writer left', () => {
     const index = (await servedFiles(tree)).get('index/catalogs.index.json') ?? '';
     await publish(tree, coffee(31), { forceBaseline: true });
     await publishCatalogs(tree, { forceBaseline: true });
-    await writeFile(join(tree.root, 'index/catalogs.index.json'), index); // as if neither had come to the index
+    await writeFile(join(tree.root, 'index/catalogs.index.json'), index); // as if neither had reached the index
     now = new Date(now.getTime() + 1);
     expect(await publish(tree, coffee(32))).toMatchObject({ version: 2 });
     const { entry } = await published(tree, 'coffee');
@@ -41,7 +41,7 @@ describe('a baseline of the published version that a dead writer left', () => {
     await writeFile(join(tree.root, 'index/catalogs.index.json'), index);
     pass(20);
     await publish(tree, coffee(32), { forceBaseline: true });
-    pass(10); // the one that never came to the index would be over, the other is not
+    pass(10); // the one that never reached the index would be over, the other is not
     await refreshIndexes(tree);
     expect((await published(tree, 'coffee')).entry.changes.map(({ version }) => version)).toEqual([2]);
     pass(15);

@@ -5,11 +5,11 @@ import type { NextContent } from './submission.ts';
 
 // Makes a change file: "only the resources and offers added, updated or removed since the previous version" (self-hosted
 // spec: Catalog file, baseline and change file). The order of resources and offers is not content: moving them
-// changes nothing.
+// is no change.
 
 export type ContentDiff = Pick<ChangeContent, 'resources' | 'offers' | 'catalog' | 'directives'>;
 
-/** Undefined where both are the same. */
+/** Undefined if both are the same. */
 export function diffContent(current: CatalogContent, next: NextContent): ContentDiff | undefined {
   const extendsTheSame = (id: string) => isSameValue(current.directives.get(id), next.directives.get(id));
   const resources = diffList(current.resources, next.resources, extendsTheSame);
@@ -28,7 +28,7 @@ export function diffContent(current: CatalogContent, next: NextContent): Content
   };
 }
 
-/** A change file overlays members, it cannot take one away: that needs a baseline. */
+/** A change file overlays members and cannot remove one: that needs a baseline. */
 export function losesMember(current: CatalogContent, next: NextContent): boolean {
   return Object.keys(current.members).some((name) => !Object.hasOwn(next.members, name));
 }

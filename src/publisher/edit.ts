@@ -10,8 +10,8 @@ import type { SealedFile } from './seal.ts';
 import { type PublisherTree, withTreeLock } from './tree.ts';
 import { type Place, placeContent, removeFile, syncFolder } from './write.ts';
 
-// One turn of a writer: under the lock, from what is published to what shall be. Content is written as soon as it is known; the
-// indexes come last, each once, and only those with something new. Where something throws, everything that is served stays as it was.
+// One transaction of a writer, under the lock. Content is written as soon as it is known; the indexes come last, each once, and only
+// changed ones. If something throws, all served files stay unchanged.
 
 export type TreeEdit = ReturnType<typeof startEdit>['edit'];
 
@@ -30,7 +30,7 @@ export async function editTree<T>(tree: PublisherTree, work: (edit: TreeEdit) =>
       await writeIndexes();
       return result;
     } finally {
-      // Nothing of this turn may be under way in the next.
+      // No write of this turn may continue in the next.
       await writer.settle();
     }
   });
@@ -78,7 +78,7 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
     return findExpiredChanges(entry, await readBaselines(tree, await filesOf(catalogId)), tree.now());
   }
 
-  /** Runs before anything is written, so that leftovers of a dead writer are never taken for published files; and judges by the served index, not by the changes of this turn. Of a lost index, all files stay. */
+  /** Runs before any write: a dead writer's leftovers must not count as published. It uses the served index; without one, all files stay. */
   async function removeNeedless(indexName: string, catalogId: string): Promise<void> {
     const index = indexes.get(indexName);
     const entry = index?.entries.get(catalogId);
@@ -96,12 +96,12 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
     async read(entry: IndexEntry): Promise<PublishedCatalog> {
       return { entry, ...(await findContent(entry)), expired: await findExpired(entry) };
     },
-    /** The same without its content, for who only changes the entry; what is listed and superseded is looked at instead. */
+    /** The same without content, for changes of the entry; it checks the listed superseded changes instead. */
     async outline(entry: IndexEntry): Promise<PublishedCatalog> {
       const expired = [...((await findExpired(entry)) ?? []), ...(await findDamagedChanges(tree, entry))];
       return { entry, expired: new Set(expired) };
     },
-    /** Puts an entry into an index, in the place of the one before, and writes its files. */
+    /** Replaces an entry in an index and writes its files. */
     async put(indexName: string, entry: IndexEntry, news?: RememberedContent & { files: SealedFile[] }) {
       await removeNeedless(indexName, entry.catalogId);
       for (const file of news?.files ?? []) await writer.add(file);
@@ -111,7 +111,7 @@ function startEdit(tree: PublisherTree, indexes: ReadonlyMap<string, PublishedIn
       changed.add(indexName);
     },
     tidy: ({ indexName, entry }: EntryInIndex) => removeNeedless(indexName, entry.catalogId),
-    /** Has every index written, although no entry may have changed. */
+    /** Writes every index, even without changed entries. */
     renewIndexes() {
       for (const name of entriesByIndex.keys()) changed.add(name);
     },
@@ -131,19 +131,19 @@ const maxAtOnce = 8;
 
 type ContentWriter = ReturnType<typeof createContentWriter>;
 
-/** Writes content files, several at a time: a disk that is asked for many syncs at once takes hardly longer than for one. */
+/** Writes several content files at once: many concurrent syncs take hardly longer than one. */
 function createContentWriter(place: Place) {
   const writing = new Set<Promise<void>>();
   const folders = new Set<string>();
   const failures: unknown[] = [];
 
-  /** Resolves when everything is written, however that ended. */
+  /** Resolves when all writes have ended, with or without success. */
   async function settle(): Promise<void> {
     await Promise.all(writing);
   }
 
   return {
-    /** Resolves when the file has its turn, not when it is written. */
+    /** Resolves when the write starts, not when it ends. */
     async add(file: SealedFile) {
       while (writing.size >= maxAtOnce) await Promise.race(writing);
       const one: Promise<void> = placeContent(place, file)
@@ -153,7 +153,7 @@ function createContentWriter(place: Place) {
       folders.add(dirname(file.path));
     },
     settle,
-    /** Resolves when everything will last; throws what went wrong. */
+    /** Resolves when everything is durable; throws the first failure. */
     async finish() {
       await settle();
       if (failures.length > 0) throw failures[0];

@@ -10,9 +10,9 @@ import { isSameValue } from '../rules/same-value.ts';
 import { type FileKind, pathOfUrl, urlOf } from './paths.ts';
 import type { Seal } from './seal.ts';
 
-// The entry of a catalog in the index (self-hosted spec: Catalog index). Whoever changes an entry in any way raises its version.
+// The entry of a catalog in the index (self-hosted spec: Catalog index). Every change of an entry raises its version.
 
-/** Members of an entry that describe the catalog, without the places of its files. */
+/** Members of an entry that describe the catalog, without the references to its files. */
 export interface EntryFacts {
   catalogId: string;
   catalogType: CatalogType;
@@ -48,7 +48,7 @@ export function signEntry(
   return signDocument(entry, key, profile);
 }
 
-/** Where the files of an entry are: without changes that need not be listed any more, under the base address of today. */
+/** The files of an entry, under today's base address, without changes that need no longer be listed. */
 export function linksOf(
   { baseline, changes }: IndexEntry,
   expired: ReadonlySet<ChangeReference> | undefined,
@@ -63,7 +63,7 @@ export function linksOf(
   };
 }
 
-/** "One-way: never unset" (self-hosted spec: States and transitions). Nothing leads to the files any more. */
+/** "One-way: never unset" (self-hosted spec: States and transitions). Nothing refers to the files any more. */
 export function signRetiredEntry(
   { catalogId, entryVersion, catalogType, networkIds }: IndexEntry,
   retiredAt: string,
@@ -79,7 +79,7 @@ export function signRetiredEntry(
   return { isActive: false, changes: [], ...signDocument(entry, key, profile) };
 }
 
-/** An entry as it was signed: a retired one says neither whether it is active nor where files are. */
+/** The signed form of an entry: a retired one has neither its activity nor its files. */
 export function signedForm(entry: IndexEntry): object {
   const { isActive: _isActive, changes: _changes, ...retired } = entry;
   return entry.retiredAt === undefined ? entry : retired;

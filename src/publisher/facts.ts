@@ -4,8 +4,6 @@ import type { EntryFacts } from './entry.ts';
 import type { OwnMaster } from './masters.ts';
 import type { NextContent, TriggerSubmission } from './submission.ts';
 
-// The facts about a catalog in its entry.
-
 export function factsOf(
   submission: TriggerSubmission,
   entry: IndexEntry | undefined,
@@ -25,7 +23,7 @@ export function factsOf(
   };
 }
 
-/** The networks that a catalog will be relevant to, undefined for all of them. A MERGE that names none keeps those it had. */
+/** The networks of a catalog, undefined for all. A MERGE without networks keeps the previous ones. */
 export function networksOf(
   { networkIds, updateMode }: Pick<TriggerSubmission, 'networkIds' | 'updateMode'>,
   entry: IndexEntry | undefined,
@@ -33,7 +31,7 @@ export function networksOf(
   return networkIds ?? (updateMode === 'MERGE' ? entry?.networkIds : undefined);
 }
 
-/** Masters in this tree, and those of other nodes: as given, or kept while a resource extends a master outside the tree. */
+/** Masters in this tree, and other nodes' masters: the given ones, or the kept ones while a resource extends a master outside the tree. */
 function dependenciesOf(
   { directives }: NextContent,
   masters: ReadonlyMap<string, OwnMaster>,
@@ -51,7 +49,7 @@ function dependenciesOf(
   return [...byCatalog.values()].sort((one, other) => (one.catalogId < other.catalogId ? -1 : 1));
 }
 
-/** Absent where there are none, and where they cannot all be known because a template is somebody else's. */
+/** Absent if there are none, or if they are unknown because a template is another node's. */
 function schemaTypesOf(
   { resources, offers, directives }: NextContent,
   masters: ReadonlyMap<string, OwnMaster>,

@@ -29,7 +29,7 @@ describe('gzipped pieces', () => {
   });
 });
 
-/** Some readers know only the first stream of a gzip file: it must be all of it. */
+/** Some readers read only the first stream of a gzip file, so it must contain everything. */
 function unpackOne(bytes: Buffer): Buffer {
   const unpacked = inflateRawSync(bytes.subarray(headerBytes, -trailerBytes));
   expect(unpacked).toEqual(gunzipSync(bytes));

@@ -13,7 +13,7 @@ const changed: TriggerAnswer = {
 };
 
 describe('the hints of a publisher that runs', () => {
-  /** How many hints came. */
+  /** Number of received hints. */
   let told = 0;
   let answer: { status: number; headers?: Record<string, string> };
   const service = createServer((request, response) => {

@@ -4,36 +4,36 @@ import type { Logger } from '../logger.ts';
 import { readNackBytes } from '../protocol/nack.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
 
-// The change signal (self-hosted spec: Events): after a publish that changed something, the discovery services of CRAWL_HINT_URLS are told to
-// look sooner. They verify everything as always, and find it without a hint too, so that nothing here ever fails a publish. A service takes one hint
-// per node and minute: what is published in the rest of that minute is told when the service says.
+// The change signal (self-hosted spec: Events): after a publish with changes, the discovery services of CRAWL_HINT_URLS get a hint to crawl
+// soon. They verify everything as always, and find it without a hint too, so a failure here never fails a publish. A service accepts one hint
+// per node and minute; for publishes in the rest of that minute, a second hint follows at the time that the service names.
 
 const timeoutMs = 3_000;
 const maxAnswerBytes = 64 * 1024;
 const tooManyRequests = 429;
-/** A service that wants to be left alone for longer than this is not told again: it polls by then. */
+/** If a service wants a longer pause, no second hint is sent: it polls by then. */
 const maxWaitMs = 5 * 60_000;
 
 interface HintOptions {
-  /** Base addresses of discovery services, as the operator wrote them. */
+  /** Base addresses of discovery services, as configured. */
   urls: readonly string[];
   nodeId: string;
   client: GuardedClient;
 }
 
-/** The answer of a publish, with the discovery services that could not be told. */
+/** The answer of a publish, with the discovery services that could not be reached. */
 export function withCrawlHints(answer: TriggerAnswer, options: HintOptions): Promise<TriggerAnswer> {
   return tellServices(answer, options, async (url) => problemWith(url, await sendHint(url, options)));
 }
 
-/** The hints of a process that lives on. However much is published meanwhile, a service has one further hint waiting for it. */
+/** The hints of a long-running process. However much is published meanwhile, each service has at most one waiting hint. */
 export function createCrawlHints(options: HintOptions & { logger: Logger }) {
   const waiting = new Map<string, NodeJS.Timeout>();
 
   async function sendLate(url: string): Promise<void> {
     waiting.delete(url);
     const outcome = await sendHint(url, options);
-    // Told by somebody else after us, the service looks after us, too.
+    // If another process sent a hint after us, the service crawls after our publish, too.
     if (outcome.kind === 'failed') options.logger.warn(problemWith(url, outcome));
   }
 
@@ -46,7 +46,7 @@ export function createCrawlHints(options: HintOptions & { logger: Logger }) {
   }
 
   return {
-    /** As `withCrawlHints`; a service that was told just before is told again later. */
+    /** Like `withCrawlHints`; a service that just got a hint gets another one later. */
     tell: (answer: TriggerAnswer) => tellServices(answer, options, tellOne),
     close() {
       for (const timer of waiting.values()) clearTimeout(timer);
@@ -69,7 +69,7 @@ async function tellServices(
 
 type HintOutcome =
   | { kind: 'taken' }
-  /** The service was told just before. `waitMs` is undefined where it does not say when to come again, or not soon. */
+  /** The service just got a hint. `waitMs` is undefined if the service names no time, or a late one. */
   | { kind: 'too-soon'; reason: string; waitMs?: number }
   | { kind: 'failed'; reason: string };
 

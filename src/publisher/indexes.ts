@@ -20,12 +20,12 @@ export interface PublishedIndex {
   name: string;
   nextUpdate: string;
   entries: ReadonlyMap<string, IndexEntry>;
-  /** The entries as they stand in the file. Their signatures cover these, not the copies that are worked with. */
+  /** The entries as in the file. Their signatures cover these, not the working copies. */
   signedEntries: ReadonlyMap<IndexEntry, unknown>;
 }
 
 export async function readIndexes(tree: PublisherTree): Promise<Map<string, PublishedIndex>> {
-  // First the record, which never lists an index before it is there.
+  // Reads the record first, which never lists an index before it exists.
   const listed = await findListedIndexNames(tree.root);
   const names = await findIndexNames(tree);
   refuseLoss(tree, listed, names);
@@ -34,7 +34,7 @@ export async function readIndexes(tree: PublisherTree): Promise<Map<string, Publ
   return new Map(indexes.map((index) => [index.name, index]));
 }
 
-/** Without its index a catalog would begin at version 1 again, which readers take for tampering, and a retired one would come back. */
+/** Without its index, a catalog would start at version 1 again, which readers regard as tampering, and a retired one would return. */
 function refuseLoss(tree: PublisherTree, listed: readonly string[], names: readonly string[]): void {
   const lost = listed.find((name) => !names.includes(name));
   if (lost === undefined) return;
@@ -44,7 +44,7 @@ function refuseLoss(tree: PublisherTree, listed: readonly string[], names: reado
   );
 }
 
-/** A catalog stands in one index. In two, nobody could tell which of them goes on. */
+/** A catalog is in one index. With two, it would be unclear which one continues. */
 function refuseCopies(tree: PublisherTree, indexes: readonly PublishedIndex[]): void {
   const indexOf = new Map<string, string>();
   for (const { name, entries } of indexes) {
@@ -69,7 +69,7 @@ export async function findIndexNames(tree: ReadableTree): Promise<string[]> {
     .sort();
 }
 
-/** An index that is not there as we signed it. The message is for the operator. */
+/** An index that is missing or differs from the one that we signed. The message is for the operator. */
 export class DamagedIndex extends Error {
   override readonly name = 'DamagedIndex';
 }
@@ -81,7 +81,7 @@ async function readIndex(tree: PublisherTree, name: string): Promise<PublishedIn
     return { name, ...parseOwnIndex(tree, path, bytes) };
   } catch (error) {
     if (error instanceof DamagedIndex) throw error;
-    // A fault here is a fault of the tree, not of the request.
+    // This is a fault of the tree, not of the request.
     const problem = 'was changed after it was signed, or the key of that name has changed';
     throw new DamagedIndex(`${path} ${problem}. ${restoreIt}`, { cause: error });
   }
@@ -103,11 +103,11 @@ function parseOwnIndex(tree: PublisherTree, path: string, bytes: Buffer): Omit<P
   };
 }
 
-/** An index that announces no update is renewed at once. */
+/** An index without a next update is renewed at once. */
 const longAgo = new Date(0).toISOString();
 const eitherWay = 'Remove it, or restore the former PUBLISHER_ID or PUBLISHER_DIR.';
 
-/** Refuses to sign an index that somebody else has changed. Without the key of its signature, it cannot be checked. */
+/** Refuses to sign an index that someone else has changed. Without the key of its signature, it cannot be checked. */
 function verifyOwn({ key, oldKeys, logger }: PublisherTree, document: JsonObject, path: string): void {
   const recordId = claimedKeyOf(document);
   const publicKey = recordId === key.recordId ? createPublicKey(key.privateKey) : oldKeys.get(recordId);
@@ -134,7 +134,7 @@ export function indexUrl({ baseUrl }: Pick<PublisherTree, 'baseUrl'>, name: stri
   return urlOf(baseUrl, indexPath(name));
 }
 
-/** The names of the files in a folder of the tree; none where it was not made yet. */
+/** The names of the files in a folder of the tree; empty if the folder does not exist yet. */
 export async function listFiles(tree: ReadableTree, folder: string): Promise<string[]> {
   try {
     const found = await readdir(placeOf(tree, folder), { withFileTypes: true });

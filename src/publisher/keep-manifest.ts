@@ -17,13 +17,13 @@ import { findManifest, type PublishedManifest } from './read-manifest.ts';
 import { type PublisherTree, withTreeLock } from './tree.ts';
 import { replaceFile, writeContent } from './write.ts';
 
-// Manifest and Subscriber record in the tree: written when what they say has changed, or when it is time. The manifest itself remembers the
-// keys that were used before.
+// Manifest and Subscriber record in the tree: written when their content has changed, or when they are due. The manifest also lists
+// earlier keys.
 
 interface ManifestRenewal extends NodeDetails {
-  /** Write them again even where nothing has changed and there is time. */
+  /** Writes them even if unchanged and not due. */
   always?: boolean;
-  /** Earlier keys that go on being listed; every one of them unless given. */
+  /** Earlier keys that stay listed; default: all. */
   stillNeeded?: ReadonlySet<string>;
 }
 
@@ -42,7 +42,7 @@ export function renewManifest(tree: PublisherTree, renewal: ManifestRenewal): Pr
   });
 }
 
-/** Half of the time that was announced remains for whatever may go wrong. Far too late was announced by a clock that was wrong. */
+/** Keeps half of the announced time as a reserve. A time far too late comes from a wrong clock. */
 export function isDue(announced: Date, tree: PublisherTree): boolean {
   const remaining = announced.getTime() - tree.now().getTime();
   return Math.abs(remaining - intervalMs(tree)) > intervalMs(tree) / 2;
@@ -64,7 +64,7 @@ async function describeNode(
   return { ...details, id, registryName, baseUrl, indexUrls, key, formerKeys, profile };
 }
 
-/** Whether what is published is what would be written, but for its times. */
+/** Whether the published files equal the ones to write, apart from their times. */
 async function says(tree: PublisherTree, node: NodeDescription, { bytes, manifest }: PublishedManifest) {
   const times = { now: new Date(manifest.updated_at ?? 0), nextUpdate: new Date(manifest.next_update) };
   const record = buildSubscriberRecord(node, times);
@@ -78,7 +78,7 @@ async function says(tree: PublisherTree, node: NodeDescription, { bytes, manifes
   return copies.every((copy, index) => found[index]?.equals(copy.bytes));
 }
 
-/** Returns the path of the record that the manifest names. */
+/** Returns the path of the record in the manifest. */
 async function write(tree: PublisherTree, node: NodeDescription, times: Times): Promise<string> {
   const record = buildSubscriberRecord(node, times);
   const manifest = buildManifest(node, record, times);
@@ -88,7 +88,7 @@ async function write(tree: PublisherTree, node: NodeDescription, times: Times): 
   return record.path;
 }
 
-/** Whoever read an older manifest may still come for its record until that manifest has run out. */
+/** Readers of an older manifest may fetch its record until that manifest expires. */
 async function removeOldRecords(tree: PublisherTree, inUse: string): Promise<void> {
   const oldest = tree.now().getTime() - 2 * intervalMs(tree);
   const records = (await listFiles(tree, '')).filter((name) => isRecordPath(name) && name !== inUse);

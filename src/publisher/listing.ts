@@ -6,15 +6,15 @@ import { type RegistryClient, RegistryUnavailable } from '../registry/client.ts'
 import { findIndexNames, indexUrl } from './indexes.ts';
 import type { PublisherTree } from './tree.ts';
 
-// The entries that the registry needs so that readers find the indexes and trust them (self-hosted spec: What the service does, prerequisites).
-// Without them, a catalog never appears anywhere, and nothing else would report it.
+// The registry entries that readers need to find the indexes and trust them (self-hosted spec: What the service does, prerequisites).
+// Without them, a catalog never appears anywhere, and nothing else reports it.
 
 type Listed = Pick<PublisherTree, 'root' | 'baseUrl' | 'key'> & {
-  /** Base address at which this publisher serves its manifest, where it serves. */
+  /** Base address of this publisher's manifest, if it serves one. */
   url?: string;
 };
 
-/** The answer of a publish, with what keeps readers away. */
+/** The answer of a publish, with problems that keep readers away. */
 export async function withListingProblems(
   answer: TriggerAnswer,
   published: Listed,
@@ -53,7 +53,7 @@ function otherKey({ subscriberId, recordId }: SigningKey): string {
   return `The registry has a different public key for ${recordId} of ${subscriberId}: published catalogs cannot be verified.`;
 }
 
-/** The hosted Subscriber record lists the indexes too: crawlers find it by the manifest, if the registered address leads there. */
+/** The hosted Subscriber record lists the indexes too: crawlers find it by the manifest if the registered address is the publisher's. */
 function findManifestOrigin({ url }: ParticipantRecord, published: Listed): string | undefined {
   const origins = [url, published.url].map((text) =>
     text && URL.canParse(text) ? new URL(text).origin : '',

@@ -12,16 +12,16 @@ import {
 import { urlOf } from './paths.ts';
 import type { Seal } from './seal.ts';
 
-// How a crawler gets from the registry to our indexes (self-hosted spec: Endpoints): the manifest at its well-known path, signed, names the
-// Subscriber record by digest; the record, signed too, names the indexes. The manifest names a copy of the record that never changes, so that
-// a reader who has the older manifest still finds what that one names. The latest record has one address for ever, its `source_url`: whoever
-// holds a copy comes back there for a fresher one.
+// How a crawler gets from the registry to our indexes (self-hosted spec: Endpoints). The signed manifest at its well-known path names the
+// Subscriber record by digest, and the record, signed too, names the indexes. The manifest refers to an immutable copy of the record, so
+// readers of an older manifest still find its record. The latest record has a permanent address, its `source_url`, where holders of a
+// copy find a newer one.
 
 export const recordPath = 'subscriber.json';
 
 export interface NodeDetails {
   url: string;
-  /** `domain` of its registry record; the host of its address unless given. */
+  /** `domain` of its registry record; default: the host of its address. */
   domain?: string;
   countries?: readonly string[];
 }
@@ -30,7 +30,7 @@ export interface NodeDescription extends NodeDetails, Seal {
   id: string;
   registryName: string;
   indexUrls: readonly string[];
-  /** Earlier keys that published content is still signed with. */
+  /** Earlier keys whose signatures are on published content. */
   formerKeys: readonly ManifestKey[];
 }
 
@@ -44,7 +44,7 @@ interface TreeFile {
   bytes: Buffer;
 }
 
-/** Under the name that the manifest gives it; `recordPath` has the same bytes. */
+/** Under its name in the manifest; `recordPath` has the same bytes. */
 export function buildSubscriberRecord(node: NodeDescription, { now, nextUpdate }: Times): TreeFile {
   const { id, url, domain = new URL(url).hostname, countries = [], baseUrl, indexUrls, key } = node;
   const { namespace } = splitIdentity(identityOf(id, node.registryName));
@@ -95,7 +95,7 @@ export function buildManifest(node: NodeDescription, record: TreeFile, { now, ne
   return render(proveDocument(document, key));
 }
 
-/** Whether a file of the tree is a copy of the Subscriber record that a manifest names, the latest or an earlier one. */
+/** Whether a file of the tree is a copy of the Subscriber record for a manifest, the latest or an earlier one. */
 export function isRecordPath(path: string): boolean {
   return /^subscriber\.[0-9a-f]{12}\.json$/.test(path);
 }

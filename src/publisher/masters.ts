@@ -7,15 +7,15 @@ import { type EntryFacts, factsOfEntry } from './entry.ts';
 import { indexUrl } from './indexes.ts';
 import type { PublisherTree } from './tree.ts';
 
-// The master resources that this node publishes itself. What a catalog extends may as well be somebody else's: then nothing is known
-// of it here, and readers find it through the registry (self-hosted spec: Errors, dependencies.masters).
+// The master resources that this node publishes. Catalogs may also extend other nodes' resources: these are unknown here, and readers find them
+// through the registry (self-hosted spec: Errors, dependencies.masters).
 
 export interface OwnMaster {
   resource: Resource;
   dependency: MasterDependency;
 }
 
-/** By the id of the resource; those that another MASTER catalog of the tree holds as well come after. */
+/** By the id of the resource; duplicates in other MASTER catalogs of the tree follow. */
 export type OwnMasters = ReadonlyMap<string, readonly (OwnMaster & { networkIds?: string[] })[]>;
 
 export async function readOwnMasters(tree: PublisherTree, edit: TreeEdit): Promise<OwnMasters> {
@@ -31,7 +31,7 @@ export async function readOwnMasters(tree: PublisherTree, edit: TreeEdit): Promi
   return masters;
 }
 
-/** The extended resources that a MASTER catalog of the tree has in a shared network, by id. */
+/** The extended resources in MASTER catalogs of the tree with a shared network, by id. */
 export function selectMasters(
   masters: OwnMasters,
   directives: Iterable<FileDirective>,
@@ -56,7 +56,7 @@ export function factsOfToday(tree: PublisherTree, edit: TreeEdit, entry: IndexEn
   return { ...facts, masters };
 }
 
-/** A catalog that names no network is for all of them. */
+/** A catalog without networks is for all of them. */
 function meet(one: readonly string[] | undefined, other: readonly string[] | undefined): boolean {
   return one === undefined || other === undefined || sharesNetwork(one, other);
 }

@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 
-// Where things stand in the published tree. Readers follow URLs and depend on none of this.
+// The layout of the published tree. Readers follow URLs and do not depend on it.
 
 export const defaultIndexName = 'catalogs';
 
@@ -13,7 +13,7 @@ export const folders: Readonly<Record<FileKind | 'index', string>> = {
 };
 const indexSuffix = '.index.json';
 
-/** A catalog's files have a readable name, but it is the hash that tells two ids apart, also where a file system ignores case. */
+/** The name of a catalog's files is readable, but the hash distinguishes ids, even if a file system ignores case. */
 export function localName(catalogId: string): string {
   const lastSegment = catalogId.split(/[/:#]/).findLast((segment) => segment !== '') ?? '';
   const readable = lastSegment
@@ -24,7 +24,7 @@ export function localName(catalogId: string): string {
   return `${readable || 'catalog'}-${hash('sha256', catalogId, 'hex').slice(0, 20)}`;
 }
 
-/** The digest in the name sees to it that no URL ever has two contents. */
+/** The digest in the name ensures that a URL never has two contents. */
 export function contentPath(
   kind: FileKind,
   file: { catalogId: string; version: number; sha256: string; isGzipped: boolean },
@@ -38,12 +38,12 @@ export function contentPath(
 export interface ContentFile {
   kind: FileKind;
   path: string;
-  /** The same for all files of one catalog, different for every other catalog. */
+  /** The same for all files of one catalog, different for all other catalogs. */
   local: string;
   version: number;
 }
 
-/** Parses the name of a file in one of the two folders; undefined if it is not one of ours. */
+/** Parses the name of a file in one of the two folders; undefined if it is not ours. */
 export function findContentFile(kind: FileKind, name: string): ContentFile | undefined {
   const match = /^(.+)\.v(\d+)\.[0-9a-f]{12}(\.changes)?\.json(?:\.gz)?$/.exec(name);
   if (!match || (match[3] !== undefined) !== (kind === 'change')) return undefined;
@@ -51,7 +51,7 @@ export function findContentFile(kind: FileKind, name: string): ContentFile | und
   return { kind, path: `${folders[kind]}/${name}`, local, version: Number(version) };
 }
 
-/** The path behind a URL of an entry, whatever base address it was published under. */
+/** The path of a URL in an entry, independent of its base address. */
 export function pathOfUrl(kind: FileKind, url: string): string {
   const name = new URL(url).pathname.split('/').at(-1) ?? '';
   return `${folders[kind]}/${name}`;
@@ -61,7 +61,7 @@ export function indexPath(name: string): string {
   return `${folders.index}/${name}${indexSuffix}`;
 }
 
-/** The name of an index; undefined for a file that is none. */
+/** The name of an index; undefined if the file is not one. */
 export function indexNameOf(fileName: string): string | undefined {
   const name = fileName.endsWith(indexSuffix) ? fileName.slice(0, -indexSuffix.length) : '';
   return isIndexName(name) ? name : undefined;

@@ -6,16 +6,16 @@ import { type EntryFacts, factsOfEntry } from './entry.ts';
 import { networksOf } from './facts.ts';
 import type { TriggerSubmission } from './submission.ts';
 
-// The effect that publishing a catalog would have. Nothing is signed or written, and catalogs are taken to extend nothing.
+// The effect of publishing a catalog. Nothing is signed or written, and `extends` is ignored.
 
 export interface PublishPreview {
   catalogId: string;
   kind: 'new' | 'changed' | 'unchanged' | 'refused';
-  /** When it was retired: then it is refused. */
+  /** Time of retirement: then it is refused. */
   retiredAt?: string;
   resources: ListPreview;
   offers: ListPreview;
-  /** Names of the catalog-level members that become others, come or go. */
+  /** Names of catalog-level members that change, appear or disappear. */
   members: string[];
   facts: Partial<Pick<EntryFacts, 'isActive' | 'networkIds'>>;
 }

@@ -19,7 +19,7 @@ import { findMasterProblems, findNodeProblems, findUnaskedRemovals } from './war
  * Applies a request to the trigger, or a command, to the tree (self-hosted spec: Endpoints, Local trigger). Each catalog is accepted or
  * rejected separately; accepted ones are served when the answer is sent.
  *
- * @param indexName the index for catalogs that are new. A catalog stays in the index in which it is; naming another one is refused.
+ * @param indexName the index for new catalogs. A catalog stays in its index; naming another one is refused.
  */
 export async function publishCatalogs(tree: PublisherTree, request: TriggerRequest, indexName?: string) {
   if (indexName !== undefined && !isIndexName(indexName))
@@ -79,7 +79,7 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
   const masters = await findMasters(turn, next, networksOf(submission, found?.entry));
   const isKnownSound = current?.checkedBy === checker;
   const isNews = isKnownSound ? isPartOf(diff) : () => true;
-  // Built files stay in memory until all of the content has been checked.
+  // Keeps built files in memory until all content has been checked.
   let faults: ErrorBody[] | undefined;
   const check = () => (faults ??= findContentFaults(submission, next, masters, isNews, checker));
   const isInTree = (catalogId: string) => edit.find(catalogId) !== undefined;
@@ -91,14 +91,14 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
 
   if (facts.masters.every((master) => isInTree(master.catalogId)))
     turn.warnings.push(...findMasterProblems(catalog.id, next.directives.values(), masters));
-  // A MERGE does not check the resources that it keeps.
+  // A MERGE does not check kept resources.
   const isAllChecked = updateMode === 'FULL' || current === undefined || isKnownSound;
   return accept(turn, found?.indexName ?? indexName, built, isAllChecked ? checker : undefined);
 }
 
 async function findMasters(turn: Turn, { directives }: NextContent, networkIds: string[] | undefined) {
   if (directives.size === 0) return new Map<string, OwnMaster>();
-  // MASTER catalogs come first in a request: from here on they stay as they are.
+  // MASTER catalogs come first in a request, so they no longer change.
   turn.masters ??= readOwnMasters(turn.tree, turn.edit);
   return selectMasters(await turn.masters, directives.values(), networkIds);
 }

@@ -9,11 +9,11 @@ import { readFile } from './read-file.ts';
 import { placeOf, placesIn } from './tree.ts';
 
 // The published state for readers, without the lock and the key. Content files never change and outlive their entry by a
-// cycle, so a reader has one consistent state whatever a writer does.
+// cycle, so readers have a consistent state during writes.
 
 export type PublishedTree = Awaited<ReturnType<typeof readPublishedTree>>;
 
-/** Without entries where nothing was published yet. */
+/** Without entries if nothing was published yet. */
 export async function readPublishedTree(directory: string) {
   const { root } = placesIn(directory);
   const entries = new Map<string, IndexEntry>();
@@ -24,7 +24,7 @@ export async function readPublishedTree(directory: string) {
   }
   return {
     entries: entries as ReadonlyMap<string, IndexEntry>,
-    /** Undefined where the catalog was never published; without content where it is retired or cannot be read back. */
+    /** Undefined if the catalog was never published; without content if it is retired or unreadable. */
     async find(catalogId: string): Promise<PublishedCatalog | undefined> {
       const entry = entries.get(catalogId);
       if (entry === undefined || entry.retiredAt !== undefined) return entry && { entry };

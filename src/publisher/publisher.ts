@@ -13,7 +13,7 @@ import { publishCatalogs } from './publish.ts';
 import { findManifest } from './read-manifest.ts';
 import { openPublisherTree, type PublisherTree } from './tree.ts';
 
-// The publisher of this machine, as the settings describe it. The trigger and the commands do their work here.
+// The publisher of this machine, from the settings. The trigger and the commands use it.
 
 export interface Publisher extends NodeDetails {
   tree: PublisherTree;
@@ -26,7 +26,7 @@ export interface PublisherFurniture {
   now?: () => Date;
 }
 
-/** Opened for each piece of work: the key in use may have become another one since the last. */
+/** Opened for each task, because the current key may have changed. */
 export async function openPublisher(
   config: Config,
   { schemas, logger, memory, now }: PublisherFurniture,
@@ -58,7 +58,7 @@ export async function openPublisher(
   };
 }
 
-/** Publishes, and leads readers to it: the first catalog in an index is what makes the index known. */
+/** Publishes and updates the manifest, because the first catalog of an index makes that index known. */
 export async function publish({ tree, ...details }: Publisher, request: TriggerRequest, indexName?: string) {
   const answer = await publishCatalogs(tree, request, indexName);
   await renewManifest(tree, details);
@@ -71,7 +71,7 @@ async function readFormerKeys({ root, key }: PublisherTree): Promise<Map<string,
   return new Map(former.flatMap(({ kid, x = '' }) => findPublicKey(x).map((publicKey) => [kid, publicKey])));
 }
 
-/** None where a manifest was written by somebody else. */
+/** Empty for a text that is not a key, because the manifest may be foreign. */
 function findPublicKey(text: string): KeyObject[] {
   return attempt(() => [parsePublicKey(text)]) ?? [];
 }

@@ -11,8 +11,7 @@ import { readFile, withFile } from './read-file.ts';
 import type { BaselineOnDisk } from './retention.ts';
 import { placeOf, type ReadableTree } from './tree.ts';
 
-// Reading our own files back. Their digest in the signed index says that they are what we wrote, so they are not checked for anything
-// else.
+// Reads our own files. Their digest in the signed index proves that we wrote them, so nothing else is checked.
 
 /** Reads the content of an entry from its files; throws if one is missing, or differs from its declaration. */
 export async function readContent(tree: ReadableTree, entry: IndexEntry): Promise<CatalogContent> {
@@ -24,7 +23,7 @@ export async function readContent(tree: ReadableTree, entry: IndexEntry): Promis
   return applyChangeFiles(content, files);
 }
 
-/** A file that an entry names; throws where it is not what the entry declares. */
+/** Reads a file of an entry; throws if it differs from its declaration. */
 export async function readDeclared<T>(
   tree: ReadableTree,
   kind: FileKind,
@@ -38,7 +37,7 @@ export async function readDeclared<T>(
   return JSON.parse(bytes.toString('utf8'));
 }
 
-/** The superseded changes of an entry that nobody could read: who still needs one does better with the baseline at once. */
+/** The unreadable superseded changes of an entry. Readers that need one are better served by the baseline. */
 export async function findDamagedChanges(tree: ReadableTree, { baseline, changes }: IndexEntry) {
   const damaged: ChangeReference[] = [];
   for (const change of changes) {
@@ -90,7 +89,7 @@ async function readStart(tree: ReadableTree, path: string): Promise<Buffer> {
   });
 }
 
-/** An id has 512 characters at most, so that this holds all that stands before the catalog. */
+/** An id has at most 512 characters, so this covers everything before the catalog. */
 const startBytes = 8192;
 const unzip = promisify(gunzip) as (bytes: Buffer, options?: { finishFlush: number }) => Promise<Buffer>;
 

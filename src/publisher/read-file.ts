@@ -1,13 +1,13 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open } from 'node:fs/promises';
 
-// Reading in the tree, where somebody may have put a pipe or a device under the name of a file: who opened that would wait for ever.
+// Reads in the tree, where a file name may belong to a pipe or a device: opening that could block forever.
 
 export async function readFile(path: string): Promise<Buffer> {
   return withFile(path, (file) => file.readFile());
 }
 
-/** Throws, as reading a directory does, where something else than a file has the name. */
+/** Throws, like reading a directory, if the name is not a file's. */
 export async function withFile<T>(path: string, work: (file: FileHandle) => Promise<T>): Promise<T> {
   const file = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {

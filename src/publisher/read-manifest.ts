@@ -10,14 +10,14 @@ import { isRecordPath } from './manifest.ts';
 import { indexNameOf } from './paths.ts';
 import { readFile } from './read-file.ts';
 
-// Manifest and Subscriber record as they are published.
+// Manifest and Subscriber record as published.
 
 export interface PublishedManifest {
   bytes: Buffer;
   manifest: ManifestOutline;
 }
 
-/** Undefined where there is none, or none that can be read. */
+/** Undefined if it is missing or unreadable. */
 export async function findManifest(root: string): Promise<PublishedManifest | undefined> {
   try {
     const bytes = await readFile(join(root, manifestPaths[0]));
@@ -27,7 +27,7 @@ export async function findManifest(root: string): Promise<PublishedManifest | un
   }
 }
 
-/** The names of the indexes that the published Subscriber record lists; none where it cannot be read. */
+/** The names of the indexes in the published Subscriber record; empty if it is unreadable. */
 export async function findListedIndexNames(root: string): Promise<string[]> {
   const files = (await findManifest(root))?.manifest.files ?? [];
   const record = files.map(({ url }) => nameIn(url)).find(isRecordPath);
@@ -41,7 +41,7 @@ export async function findListedIndexNames(root: string): Promise<string[]> {
   }
 }
 
-/** Whatever the base address was. */
+/** Works for any base address. */
 function nameIn(url = ''): string {
   return URL.canParse(url) ? basename(new URL(url).pathname) : '';
 }

@@ -9,12 +9,12 @@ import { readDeclared } from './read-content.ts';
 import { refreshIndexes } from './renew-indexes.ts';
 import type { PublisherTree } from './tree.ts';
 
-// Index, manifest and Subscriber record each announce when their next update is expected (self-hosted spec: Catalog index, next_update). Also
-// where nothing changes they are written again before that, so that readers can tell a quiet publisher from a dead one.
+// Index, manifest and Subscriber record announce their next update (self-hosted spec: Catalog index, next_update). Even without changes
+// they are written again before that, so that readers can distinguish a quiet publisher from a dead one.
 
 export interface Refreshed {
   nextUpdate: Date;
-  /** The earlier keys that the manifest listed, with the catalogs that need them still; it goes on listing those that one needs. */
+  /** The earlier keys of the manifest, with the catalogs that still need them; unneeded ones are dropped from the manifest. */
   formerKeys: ReadonlyMap<string, ReadonlySet<string>>;
 }
 
@@ -23,7 +23,7 @@ export async function refresh({ tree, ...details }: Publisher): Promise<Refreshe
   const formerKeys = await findFormerKeys(tree);
   const needed = [...formerKeys].filter(([, catalogs]) => catalogs.size > 0).map(([key]) => key);
   const nextUpdate = await renewManifest(tree, { ...details, always: true, stillNeeded: new Set(needed) });
-  // From here on nothing published names such a key, so that this is the one moment to tell.
+  // From here on nothing published names such a key, so this is the only moment to report it.
   const needless = [...formerKeys.keys()].filter((key) => !needed.includes(key));
   for (const key of needless)
     tree.logger.info(
@@ -33,7 +33,7 @@ export async function refresh({ tree, ...details }: Publisher): Promise<Refreshe
   return { nextUpdate, formerKeys };
 }
 
-/** The same where half of the announced time is over, or the files have got another address. The manifest is brought up to date in any case. */
+/** The same if half of the announced time is over, or if the files have a new address. The manifest is always updated. */
 export async function refreshDue(publisher: Publisher): Promise<Date> {
   const { tree, ...details } = publisher;
   const indexes = [...(await readIndexes(tree)).values()];
@@ -46,21 +46,21 @@ export async function refreshDue(publisher: Publisher): Promise<Date> {
   return new Date(Math.min(...announced.map((time) => time.getTime())));
 }
 
-/** Whether it was written when the base address was another one. */
+/** Whether it was written under another base address. */
 function leadsElsewhere({ entries }: PublishedIndex, { baseUrl }: PublisherTree): boolean {
   return [...entries.values()].some(
     (entry) => entry.baseline?.url !== linksOf(entry, undefined, baseUrl).baseline?.url,
   );
 }
 
-/** Every published file has to be read for it, so only where there is such a key. */
+/** Reads every published file, so it runs only if there is such a key. */
 async function findFormerKeys(tree: PublisherTree): Promise<Map<string, ReadonlySet<string>>> {
   const former = [...tree.oldKeys.keys()];
   const inUse = former.length > 0 ? await findKeysInUse(tree) : new Map<string, Set<string>>();
   return new Map(former.map((key) => [key, inUse.get(key) ?? new Set()]));
 }
 
-/** The keys that sign what is listed, each with its catalogs (self-hosted spec: Authentication, 5). Somebody who reads a catalog for the first time needs all of them. */
+/** The keys that signed listed files, each with its catalogs (self-hosted spec: Authentication, 5). A new reader needs all of them. */
 async function findKeysInUse(tree: PublisherTree): Promise<Map<string, Set<string>>> {
   const keys = new Map<string, Set<string>>();
   for (const { entries } of (await readIndexes(tree)).values()) {
@@ -74,7 +74,7 @@ async function findKeysInUse(tree: PublisherTree): Promise<Map<string, Set<strin
   return keys;
 }
 
-/** A file that cannot be read is nobody's to verify: it needs no key. */
+/** Nobody can verify an unreadable file, so it needs no key. */
 async function keysOf(tree: PublisherTree, entry: IndexEntry): Promise<string[]> {
   const { baseline, changes } = entry;
   const files = [

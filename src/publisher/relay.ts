@@ -10,10 +10,10 @@ import { chainValues } from '../protocol/request-signature.ts';
 import { type Static, Type } from '../protocol/type.ts';
 import { validator } from '../protocol/validate.ts';
 
-// Callbacks go to the address in the registry record (catalog spec: Context), and there the publisher listens. `signpost publish --to` sends
-// from a process of its own: it says at the trigger what it is going to send, and fetches there what came back for it.
+// Callbacks go to the address in the registry record (catalog spec: Context), where the publisher listens. `signpost publish --to` runs in
+// another process: it announces its request at the trigger, and fetches the callback there.
 
-/** How long after the request a callback is expected, and kept. */
+/** How long after the request a callback is expected and kept. */
 const keepMs = 15 * 60_000;
 const maxAwaited = 1_000;
 const maxWaitSeconds = 600;
@@ -21,16 +21,16 @@ const maxWaitSeconds = 600;
 export function createCallbackRelay() {
   const awaited = new Map<string, Awaited>();
   return {
-    /** For the chain of signatures: the request that a callback says to answer. */
+    /** For the chain of signatures: the request that a callback claims to answer. */
     async findSentRequest(messageId: string) {
       const known = awaited.get(messageId);
       return known ? chainValues(known.request.authorization) : [];
     },
-    /** Only the address of a request is known, not who answers there: the registry record of the signer must have its origin. */
+    /** Only the address of a request is known, not its owner: the registry record of the signer must have the same origin. */
     async isAwaited(...[identity, record]: Parameters<LargeCallbacks['isAwaited']>) {
       return [...awaited.values()].some(({ request }) => isAskedService(request, identity, record));
     },
-    /** The callbacks of everybody come to `files`, its operator asks at `trigger`. */
+    /** Everybody's callbacks arrive at `files`; the operator fetches them at `trigger`. */
     addRoutes(files: FastifyInstance, trigger: FastifyInstance, service: SignedService) {
       addCallbackRoute(files, service, awaited);
       addWaitingRoutes(trigger, awaited);

@@ -10,9 +10,9 @@ import { answerOf } from './publish.ts';
 import { buildOptions, type PublisherTree } from './tree.ts';
 import { accept } from './turn.ts';
 
-// Renews the indexes when nothing is published.
+// Renews the indexes while nothing is published.
 
-/** Announces a next update again, and lets go of what has been listed or kept long enough. */
+/** Announces a new next update, and drops files that were listed or kept long enough. */
 export function refreshIndexes(tree: PublisherTree): Promise<void> {
   return editTree(tree, async (edit) => {
     edit.renewIndexes();
@@ -37,10 +37,10 @@ function isUpToDate(entry: IndexEntry, facts: EntryFacts, links: EntryLinks): bo
 }
 
 /**
- * Signs everything with the key in use, after the one before was compromised (self-hosted spec: Authentication, 5): for each catalog a new
- * baseline of the published version, and nothing that leads to a file with the other signature.
+ * Signs everything with the current key, after the previous one was compromised (self-hosted spec: Authentication, 5): for each catalog a new
+ * baseline of the published version, and no references to files with the old signature.
  *
- * @param skip how far all versions jump: after a restore of older files, to beyond what readers have seen
+ * @param skip how far all versions jump: after a restore of older files, beyond the versions that readers have seen
  */
 export function resignEverything(tree: PublisherTree, skip = 0): Promise<TriggerAnswer> {
   return editTree(tree, async (edit) => {

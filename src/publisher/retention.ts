@@ -2,9 +2,9 @@ import type { ChangeReference, IndexEntry } from '../protocol/signed-files.ts';
 import { announcedVersion } from '../rules/self-hosted/reading-plan.ts';
 import { type ContentFile, pathOfUrl } from './paths.ts';
 
-// How long superseded files stay (self-hosted spec: Limits): a change that a baseline has taken in stays listed for one
-// `next_update` cycle from then on, and what is listed no more stays on the disk for another, because somebody may still be reading an
-// older index. All of it follows from the tree: a baseline carries as its own `next_update` the end of the cycle in which it was written.
+// How long superseded files stay (self-hosted spec: Limits): after a baseline has included a change, the change stays listed for one
+// `next_update` cycle, and unlisted files stay on the disk for another one, because readers may still have an older index. The tree
+// contains all of this information: a baseline's own `next_update` is the end of the cycle in which it was written.
 
 export interface BaselineOnDisk {
   path: string;
@@ -27,7 +27,7 @@ export function findUnlistedFiles(entry: IndexEntry | undefined, files: readonly
   return files.filter(({ path }) => !listed.has(path));
 }
 
-/** The files that nobody needs, judged by the published entry and all baselines on the disk. */
+/** The files that nobody needs, based on the published entry and all baselines on the disk. */
 export function findNeedlessFiles(
   entry: IndexEntry | undefined,
   unlisted: readonly ContentFile[],
@@ -39,12 +39,12 @@ export function findNeedlessFiles(
   const reached = (entry && announcedVersion(entry)) ?? 0;
   const current = entry?.baseline && findByUrl(baselines, entry.baseline.url);
   return unlisted.filter(({ kind, path, version }) => {
-    // The writer died before it came to the index.
+    // The writer died before it updated the index.
     if (version > reached) return true;
     if (kind === 'change') return wasTakenInBefore(version, baselines, oneCycleAgo);
     const own = baselines.find((baseline) => baseline.path === path);
     if (own === undefined || current === undefined) return false;
-    // Likewise: who comes to the index does so with the latest baseline of all. Only an earlier version may belong to a cycle that was longer.
+    // Likewise: an index always gets the latest baseline. Only an earlier version may belong to a longer cycle.
     if (own.cycleEnd > current.cycleEnd && own.version >= current.version) return true;
     const isLater = (other: BaselineOnDisk) =>
       other !== own && (other.cycleEnd >= own.cycleEnd || other.version > own.version);
@@ -52,7 +52,7 @@ export function findNeedlessFiles(
   });
 }
 
-/** Whether the cycle was over by then in which a baseline took in the changes up to a version; the first to do so counts. */
+/** Whether the cycle of the first baseline that includes the changes up to a version was over by then. */
 function wasTakenInBefore(version: number, baselines: readonly BaselineOnDisk[], time: Date): boolean {
   return baselines.some((baseline) => baseline.version >= version && baseline.cycleEnd <= time);
 }

@@ -27,7 +27,7 @@ import { loadOrCreateTriggerToken } from './trigger-token.ts';
 interface PublisherContext extends Omit<ServiceContext, 'database' | 'self' | 'hosting'> {
   /** Adds registry, signing key and troubles to /ready. */
   report(): Promise<object>;
-  /** One that has nothing in memory: the operator may have registered just now what the registry lacked. */
+  /** A registry client without a cache: the operator may just have registered something. */
   freshRegistry(): RegistryClient;
   operations?: OperationsServer;
 }
@@ -105,19 +105,19 @@ export async function startPublisherRole(context: PublisherContext) {
   }, close);
 }
 
-/** For a body of 256 MiB, which comes from this machine. */
+/** For a body of 256 MiB from this machine. */
 const uploadMs = 10 * 60_000;
-/** Files are served also while another process holds the tree; but usually the role comes up with everything in order. */
+/** Maximum wait for the first renewal: files are also served while another process holds the lock. */
 const firstRenewalMs = 5_000;
 
 function currentKey({ DATA_DIR, identities }: Config): SigningKey {
   return loadOrCreateSigningKey(DATA_DIR, identities.publisher);
 }
 
-// Keeps what is published from running out: looks now, and again well before the update that is announced first.
+// Keeps published files from expiring: renews now, and again well before the earliest announced update.
 
 interface RenewalOptions {
-  /** Renews what is due, and resolves with the next update that is announced first. */
+  /** Renews due files, and resolves with the earliest announced update. */
   refresh(): Promise<Date>;
   nextUpdateSeconds: number;
   metrics: Metrics;
@@ -125,7 +125,7 @@ interface RenewalOptions {
   now(): Date;
 }
 
-/** Also where nothing is due, it looks so often: somebody may have put an older tree in the place of this one. */
+/** Maximum pause, even if nothing is due: the tree may have been replaced by an older one. */
 const maxPauseMs = 10 * 60_000;
 
 export function startRenewal({ refresh, nextUpdateSeconds, metrics, logger, now }: RenewalOptions) {
@@ -156,9 +156,9 @@ export function startRenewal({ refresh, nextUpdateSeconds, metrics, logger, now 
 
   let running = renew();
   return {
-    /** When the first look is over, however it ended. */
+    /** Resolves after the first renewal, even if it failed. */
     first: running,
-    /** When the next update is announced; throws when that time is over, or the last attempt failed before there was one. */
+    /** The announced next update; throws if it has passed, or if the last attempt failed before the first success. */
     check() {
       if (announced === undefined) throw new Error(problem);
       if (announced <= now())

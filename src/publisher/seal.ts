@@ -9,14 +9,14 @@ import type { SigningKey } from '../protocol/keys.ts';
 import { formOf, signContent, type WireProfile } from '../protocol/signed-document.ts';
 import { contentPath, type FileKind, urlOf } from './paths.ts';
 
-// From a document to the signed file that is served, and to what the index says of it. A file may have hundreds of megabytes: it is
-// written once, in canonical form, and its pieces are both what is signed and what is served. Other threads compress and sign: while one piece
-// is made, those before it are compressed.
+// Turns a document into the signed file to serve, and its reference in the index. A file may have hundreds of megabytes. It is serialized
+// once, in canonical form; its pieces are both signed and served. Other threads compress and sign: while one piece is made, earlier ones are
+// compressed.
 
 /** Larger files are served gzipped. The digest covers the bytes as stored; crawlers of the profile nfh014 check the decompressed ones. */
 const maxPlainBytes = 1_048_576;
 
-/** Who signs, in which form, for which address. */
+/** The signing key, the form and the address. */
 export interface Seal {
   key: SigningKey;
   profile: WireProfile;
@@ -25,7 +25,7 @@ export interface Seal {
 }
 
 export interface SealOptions extends Seal {
-  /** Something else that can be done in the time that signing takes. */
+  /** Other work to do while a thread signs. */
   whileSigning?(): void;
 }
 
@@ -41,7 +41,7 @@ export interface FileReference {
   digest: string;
 }
 
-/** The members come in the order of the document, so that what is short can stand before what is long; last the signature. */
+/** Members keep the order of the document, so that short ones can precede long ones; the signature is last. */
 export async function sealFile(
   kind: FileKind,
   document: { catalogId: string },
@@ -71,7 +71,7 @@ function sha256Of(pieces: readonly Buffer[]): string {
   return hashing.digest('hex');
 }
 
-/** The pieces of a member begin with its name, and with what stands before that in the file. */
+/** The pieces of a member start with its name and the text before it in the file. */
 async function writeMembers(document: { catalogId: string }, form: CanonicalForm): Promise<WrittenMember[]> {
   const members: WrittenMember[] = [];
   let bytes = 0;
@@ -82,7 +82,7 @@ async function writeMembers(document: { catalogId: string }, form: CanonicalForm
       bytes += piece.length;
       if (bytes <= maxPlainBytes) continue;
       packAhead(piece);
-      // Lets the compressors take note of what they have done.
+      // Lets the compressors process their results.
       await nextTurn();
     }
     members.push({ name, pieces });
@@ -95,7 +95,7 @@ interface WrittenMember {
   pieces: Buffer[];
 }
 
-/** Together what the form makes of the document: its members in canonical order. */
+/** The canonical form of the document: its members in canonical order. */
 function signedPieces(members: readonly WrittenMember[], form: CanonicalForm): Buffer[] {
   const byName = new Map(members.map(({ name, pieces: [, ...value] }) => [name, value]));
   const pieces = form
@@ -107,8 +107,8 @@ function signedPieces(members: readonly WrittenMember[], form: CanonicalForm): B
   return [...pieces, Buffer.from('}')];
 }
 
-// A gzip file (RFC 1952) out of pieces that are compressed each for itself: several at once, in threads of their own, and a piece that was
-// compressed before not again. To its readers it is one stream: a piece ends on a whole byte and looks back at nothing before it.
+// A gzip file (RFC 1952) from separately compressed pieces: several at once, in threads, and each unchanged piece only once. Readers see one
+// stream: a piece ends on a whole byte and does not refer to earlier ones.
 
 export async function gzipPieces(pieces: readonly Buffer[]): Promise<Buffer> {
   const packed = gathered(pieces).map(pack);
@@ -121,7 +121,7 @@ export async function gzipPieces(pieces: readonly Buffer[]): Promise<Buffer> {
   return Buffer.concat([header, ...(await Promise.all(packed)), lastBlock, trailerOf(checksum, length)]);
 }
 
-/** Begins with a piece whose neighbours are not known yet. */
+/** Starts with a piece before its neighbours are known. */
 export function packAhead(piece: Buffer): void {
   if (isLarge(piece)) void pack(piece);
 }
@@ -157,12 +157,12 @@ const deflate = promisify(deflateRaw) as (
   options: { finishFlush: number; chunkSize: number },
 ) => Promise<Buffer>;
 
-/** There is room in it for what a piece usually comes down to. */
+/** Room for the usual size of a compressed piece. */
 const packedChunkBytes = 65_536;
 
-/** No name, no time, of no particular system: the same content is the same file. */
+/** No name, no time, no particular system: the same content gives the same file. */
 const header = Buffer.from([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255]);
-/** An empty block that says to be the last. */
+/** An empty block, marked as the last. */
 const lastBlock = Buffer.from([3, 0]);
 
 function trailerOf(checksum: number, length: number): Buffer {
@@ -172,7 +172,7 @@ function trailerOf(checksum: number, length: number): Buffer {
   return trailer;
 }
 
-/** The canonical form of a large value in pieces, so that one can be hashed and compressed while the next is made. Lists are cut where they are the value itself or one of its members. */
+/** The canonical form of a large value in pieces, for hashing and compressing in parallel. Splits a list, or an object's lists. */
 export function* canonicalPieces(value: Json, form: CanonicalForm): Generator<Buffer> {
   if (Array.isArray(value)) return yield* piecesOfList(value, form);
   if (!isJsonObject(value)) return yield Buffer.from(form.write(value));
@@ -191,7 +191,7 @@ const itemsPerPiece = 500;
 function* piecesOfList(list: readonly Json[], form: CanonicalForm): Generator<Buffer> {
   for (let start = 0; start < list.length; start += itemsPerPiece) {
     const piece = Buffer.from(form.write(list.slice(start, start + itemsPerPiece)));
-    // What stands before the items replaces the bracket that opens their list.
+    // The opening bracket is replaced by the text before or between items.
     piece.write(start === 0 ? '[' : ',');
     yield piece.subarray(0, -1);
   }

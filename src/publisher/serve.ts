@@ -4,8 +4,8 @@ import type { PlainOperation } from '../http/openapi.ts';
 import { findPath, openFile, sendFile } from '../http/send-file.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 
-// The published files over HTTP, as any static host would serve a copy of the same directory (self-hosted spec: Endpoints): conditional
-// requests, so that an unchanged catalog costs one cheap poll, and files whose name tells their content are never asked for again.
+// Serves the published files over HTTP like a static host with a copy of the directory (self-hosted spec: Endpoints): conditional
+// requests, so that an unchanged catalog costs one cheap poll, and files with digests in their names, which are fetched only once.
 
 export function addFileRoutes(
   server: FastifyInstance,
@@ -44,7 +44,7 @@ const fileOperation: PlainOperation = {
   },
 };
 
-/** Self-hosted spec, Limits: files are public, and so to the pages of any site. */
+/** Self-hosted spec, Limits: files are public, also for pages of other sites. */
 const forAnyOrigin = {
   'access-control-allow-origin': '*',
   'access-control-expose-headers': 'ETag, Content-Range',
@@ -57,17 +57,17 @@ const preflightAnswer = {
   'access-control-max-age': '86400',
 };
 
-/** Names that begin with a dot are not for others. */
+/** Files whose names begin with a dot are not served. */
 function isServed(segment: string, index: number): boolean {
   return !segment.startsWith('.') || (index === 0 && segment === '.well-known');
 }
 
-/** Baselines, change files and Subscriber records carry a part of their digest in their names; another content has another name. */
+/** Names of baselines, change files and Subscriber records contain a part of their digest: new content has a new name. */
 function isVersioned(path: string): boolean {
   return /\.[0-9a-f]{12}\.(?:changes\.)?json(?:\.gz)?$/.test(path);
 }
 
-/** A gzipped file is the file: it goes out as the bytes that it is, not as an encoding of others. */
+/** A gzipped file is sent as a gzip file, not as an encoding of another one. */
 function typeOf(path: string): string {
   if (path.endsWith('.json')) return 'application/json';
   return path.endsWith('.gz') ? 'application/gzip' : 'application/octet-stream';

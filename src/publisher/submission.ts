@@ -9,11 +9,11 @@ import { type Submission, submissionsOf } from '../rules/submission.ts';
 export interface TriggerSubmission extends Omit<Submission, 'networkIds'> {
   networkIds?: string[];
   masters?: MasterDependency[];
-  /** The request does not say which updateMode is meant. */
+  /** The request has no updateMode. */
   isModeDefault: boolean;
 }
 
-/** MASTER catalogs first, so that the others of the same request find them. */
+/** MASTER catalogs first, because others in the same request may extend them. */
 export function triggerSubmissionsOf(message: NonNullable<TriggerRequest['message']>): TriggerSubmission[] {
   const directives = new Map(message.publishDirectives?.map((directive) => [directive.catalogId, directive]));
   return submissionsOf(message, '').map((submission) => {
@@ -30,7 +30,7 @@ export function triggerSubmissionsOf(message: NonNullable<TriggerRequest['messag
 
 export type NextContent = Omit<CatalogContent, 'version'>;
 
-/** A MERGE keeps what the request does not name, and what a resource extends where its directive is not repeated. */
+/** A MERGE keeps everything that the request does not name, including what a resource extends if its directive is not repeated. */
 export function nextContent(
   current: CatalogContent | undefined,
   { catalog, updateMode, extensions }: TriggerSubmission,

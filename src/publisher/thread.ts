@@ -15,14 +15,14 @@ import { placesIn } from './tree.ts';
 import { findTreeProblem } from './tree-problem.ts';
 import { parseTriggerRequest } from './trigger-request.ts';
 
-// Reading, comparing, signing and packing a large catalog takes seconds, in which the file server must go on answering: all of it is done in
-// one thread, one piece of work after the other.
+// Reading, comparing, signing and packing a large catalog takes seconds, during which the file server must keep answering. So all of it runs in
+// one thread, one task after another.
 
-/** So much is never needed; without an end, one fault would keep everything waiting for ever. */
+/** Never reached by normal work; without a limit, one fault would block everything forever. */
 const workMs = 30 * 60_000;
-/** Requests that wait for their turn are in memory. */
+/** Limit for the waiting requests, which are in memory. */
 const usualMaxWaitingBytes = 512 * 1024 * 1024;
-/** How long the work under way may finish when the role is stopped. */
+/** How long the current work may take when the role is stopped. */
 const usualFinishMs = 3_000;
 
 export function startPublisherThread(
@@ -43,7 +43,7 @@ export function startPublisherThread(
       const task = { module: import.meta.url, name: work.name, input: { config, ...input } };
       return await threads.run<T>({ ...task, transfer, deadlineMs: workMs, errors: [ProtocolError] });
     } catch (error) {
-      // Where the thread has died over its work, the lock that it held still counts as held: this process lives.
+      // After the death of the thread, its lock would still count as held, because this process lives.
       await abandonFileLock(placesIn(config.publisherDir).lockDirectory);
       throw error;
     }
@@ -67,7 +67,7 @@ export function startPublisherThread(
         waitingBytes -= length;
       }
     },
-    /** Renews what is due. Resolves with the time of the next update that is announced first. */
+    /** Renews due files. Resolves with the earliest announced update. */
     refreshDue: () => inTurn(() => perform(refreshHere, {})),
     async close() {
       await Promise.race([last, delay(finishMs, undefined, { ref: false })]);
@@ -77,7 +77,7 @@ export function startPublisherThread(
   };
 }
 
-/** Copying hundreds of megabytes takes half a second, in which nothing is served. A small body may share its memory with others. */
+/** Copying hundreds of megabytes would block for half a second. A small body may share its memory, so it is copied. */
 function ownMemoryOf({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
   const isAlone = buffer instanceof ArrayBuffer && byteLength === buffer.byteLength;
   return isAlone && byteLength >= largeBytes ? [buffer] : [];
@@ -119,7 +119,7 @@ async function openHere(config: Config): Promise<Publisher> {
   return openPublisher(config, await here);
 }
 
-/** State that the thread keeps as long as it lives. */
+/** State that the thread keeps. */
 let here: Promise<PublisherFurniture> | undefined;
 
 async function furnish(config: Config): Promise<PublisherFurniture> {

@@ -11,10 +11,10 @@ import { clearDrafts, type Place } from './write.ts';
 /** The directory of a publisher. It is the publisher's whole state: there is no database. */
 export interface PublisherTree extends Place, Seal {
   lockDirectory: string;
-  /** The subscriberId in the registry, and the registry that a bare domain belongs to. */
+  /** The subscriberId in the registry, and the registry of bare domains. */
   nodeId: string;
   registryName: string;
-  /** Keys that signed what is still published, by their record id. */
+  /** Keys that signed content that is still published, by record id. */
   oldKeys: ReadonlyMap<string, KeyObject>;
   schemas: { checker(): Check };
   limits: typeof defaultLimits;
@@ -26,7 +26,7 @@ export interface PublisherTree extends Place, Seal {
 export interface PublisherTreeOptions
   extends Pick<PublisherTree, 'baseUrl' | 'nodeId' | 'registryName' | 'key' | 'schemas' | 'logger'>,
     Partial<Pick<PublisherTree, 'oldKeys' | 'profile' | 'memory' | 'now'>> {
-  /** Holds the published files in `public`, beside them the lock and what is being written. */
+  /** Contains the published files in `public`, and next to it the lock and the drafts. */
   directory: string;
   limits?: Partial<typeof defaultLimits>;
 }
@@ -59,7 +59,7 @@ export function placesIn(directory: string) {
   };
 }
 
-/** One writer at a time, also across processes; a dead writer's lock is taken over. */
+/** Allows one writer at a time, across processes; takes a dead writer's lock. */
 export function withTreeLock<T>(tree: PublisherTree, work: () => Promise<T>): Promise<T> {
   return withFileLock(tree.lockDirectory, tree.limits.lockWaitMs, async () => {
     await clearDrafts(tree);

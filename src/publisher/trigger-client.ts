@@ -4,7 +4,7 @@ import { type Nack, readNackBytes } from '../protocol/nack.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
 import type { AwaitedRequest } from './relay.ts';
 
-// The local trigger as the console and the commands of this machine call it: the publisher may be another process.
+// Client of the local trigger, for the console and commands of this machine: the publisher may be another process.
 
 const maxAnswerBytes = 64 * 1024 * 1024;
 
@@ -24,13 +24,13 @@ interface TriggerPublish {
   timeoutMs: number;
 }
 
-/** Has something published as signed files. Rejects with a FetchFailure where no publisher answers. */
+/** Publishes signed files. Rejects with a FetchFailure if no publisher answers. */
 export function publishByTrigger(trigger: Trigger, { node, indexName, request, timeoutMs }: TriggerPublish) {
   const query = new URLSearchParams({ node, ...(indexName !== undefined && { index: indexName }) });
   return post<TriggerAnswer>(trigger, `/catalog/publish?${query}`, request, timeoutMs);
 }
 
-/** Announces a request of the publisher whose callback is going to come to it. */
+/** Announces a request whose callback will arrive at the publisher. */
 export function announceCallback(
   trigger: Trigger,
   awaited: AwaitedRequest,

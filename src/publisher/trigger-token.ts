@@ -4,12 +4,12 @@ import type { Config } from '../config.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { isSameSecret, loadOrCreateToken, readIfThere } from '../secret-file.ts';
 
-// The bearer token of the local trigger: who can read the publisher's directory is its operator. The file stands beside the published
+// The bearer token of the local trigger: anyone who can read the publisher's directory is its operator. The file is next to the published
 // files, never among them.
 
 type TokenSettings = Pick<Config, 'PUBLISHER_TRIGGER_TOKEN' | 'publisherDir'>;
 
-/** Asks every request for the token, but for the operator's pages, which tell nothing and change nothing. */
+/** Requires the token for every request except the operator's pages, which reveal and change nothing. */
 export function requireToken(server: FastifyInstance, token: string, settings: TokenSettings): void {
   server.addHook('onRequest', async ({ headers, routeOptions }, reply) => {
     if (routeOptions.config.always) return;
@@ -22,13 +22,13 @@ export function requireToken(server: FastifyInstance, token: string, settings: T
   });
 }
 
-/** The token, made at first use; undefined where it is switched off. */
+/** The token, generated at first use; undefined if it is switched off. */
 export function loadOrCreateTriggerToken(settings: TokenSettings): string | undefined {
   if (settings.PUBLISHER_TRIGGER_TOKEN !== undefined) return findTriggerToken(settings);
   return loadOrCreateToken(tokenFile(settings)).token;
 }
 
-/** The token as a program of the same operator reads it; undefined where it is switched off, or not made yet. */
+/** The token for another program of the operator; undefined if it is switched off or does not exist yet. */
 export function findTriggerToken(settings: TokenSettings): string | undefined {
   const { PUBLISHER_TRIGGER_TOKEN: given } = settings;
   if (given === 'off') return undefined;

@@ -11,18 +11,18 @@ import { type Static, Type } from '../protocol/type.ts';
 import { defaultIndexName, isIndexName } from './paths.ts';
 import { requireToken } from './trigger-token.ts';
 
-// The local trigger, POST /catalog/publish (self-hosted spec: Endpoints): of the same operator, unsigned but with a token, answered when the work is done.
+// The local trigger, POST /catalog/publish (self-hosted spec: Endpoints): for the operator, with a token, unsigned; answers after the work.
 
 export const triggerName = 'trigger';
 
-/** The body and the files made from it are in memory at once. Crawlers accept 10 MiB a file, so this is room for many catalogs in one request. */
+/** The body and the files made from it are in memory at once. Crawlers accept 10 MiB per file, so there is room for many catalogs per request. */
 export const maxTriggerBodyBytes = 256 * 2 ** 20;
 
 interface TriggerOptions {
   config: Config;
-  /** Undefined where none is asked for. */
+  /** Undefined if none is required. */
   token: string | undefined;
-  /** @param indexName the index for new catalogs, where the request names one */
+  /** @param indexName the index for new catalogs, if the request names one */
   publish(body: Uint8Array, indexName: string | undefined): Promise<TriggerAnswer>;
 }
 
@@ -31,7 +31,7 @@ export function addTriggerRoute(server: FastifyInstance, options: TriggerOptions
   keepStrangersOut(server, { host: config.PUBLISHER_TRIGGER_HOST, what: triggerName });
   if (token !== undefined) requireToken(server, token, config);
   server.register(async (scope) => {
-    // The body is for the thread that does the work: here it is neither read nor parsed.
+    // The body is for the worker thread: here it is neither read nor parsed.
     scope.removeAllContentTypeParsers();
     scope.addContentTypeParser('application/json', (_request, _payload, done) => done(null));
     scope.post<{ Querystring: TriggerQuery }>(

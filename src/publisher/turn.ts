@@ -12,12 +12,12 @@ export interface Turn {
   edit: TreeEdit;
   indexName: string | undefined;
   forceBaseline: boolean;
-  /** The master resources of the tree, once somebody has asked for them. */
+  /** The master resources of the tree, loaded on demand. */
   masters?: Promise<OwnMasters>;
   warnings: string[];
 }
 
-/** Publishes what was built, unless it is published already. `checkedBy` has found nothing wrong with the content. */
+/** Publishes the built files, unless they are published already. `checkedBy` found no fault in the content. */
 export async function accept(
   { edit, warnings }: Pick<Turn, 'edit' | 'warnings'>,
   indexName: string,

@@ -31,7 +31,7 @@ export function findReadingProblems(
   ].flatMap((problem) => (problem ? [`${catalogId} ${problem}`] : []));
 }
 
-/** Masters that readers will wait for, because nothing says where they are. */
+/** Masters that readers cannot find, because nothing says where they are. */
 export function findMasterProblems(
   catalogId: string,
   directives: Iterable<FileDirective>,
@@ -52,7 +52,7 @@ export function findNodeProblems(catalogs: number): string[] {
   ];
 }
 
-/** Somebody who leaves updateMode out may expect the default of catalog services, MERGE, which removes nothing. */
+/** Users who omit updateMode may expect the default of catalog services, MERGE, which removes nothing. */
 export function findUnaskedRemovals(
   { catalog, isModeDefault }: Pick<TriggerSubmission, 'catalog' | 'isModeDefault'>,
   diff: ContentDiff | undefined,

@@ -28,7 +28,7 @@ describe('writing a file', () => {
   });
 });
 
-/** Node writes what yields pieces as well, and stops where it throws: like a disk that has no room for all of it. */
+/** Node also writes iterables, and stops if they throw, which simulates a full disk. */
 function endingEarly(): Uint8Array {
   function* pieces() {
     yield Buffer.alloc(4096);

@@ -5,12 +5,12 @@ import { hasCode } from '../error-code.ts';
 import { readFile } from './read-file.ts';
 import type { SealedFile } from './seal.ts';
 
-// Writing so that a crash at any point leaves the last good state served: a file appears under its name only when all of it is on
-// the disk, and the index, which leads to the others, comes last.
+// Writes crash-safely, so that the last good state is always served: a file appears under its name only when all of it is on
+// the disk, and the index, which refers to the others, comes last.
 
-/** Where files are published, and where they are prepared: on the same file system, but out of a web server's sight. */
+/** The folders for published files and for drafts: on the same file system, but drafts are outside the web root. */
 export interface Place {
-  /** The served directory, which any static host can serve a copy of. */
+  /** The served directory; static hosts can serve a copy of it. */
   root: string;
   draftsDirectory: string;
 }
@@ -20,7 +20,7 @@ export async function writeContent(place: Place, file: NewFile): Promise<void> {
   await syncFolder(place, dirname(file.path));
 }
 
-/** Writes a file under its name; it lasts once its folder is synced. A path never has two contents: the same again is fine, anything else is refused. */
+/** Writes a file under its name; it is durable once its folder is synced. Equal content is accepted again; other content is refused. */
 export async function placeContent(place: Place, { path, bytes }: NewFile): Promise<void> {
   const target = join(place.root, path);
   const before = await findFile(target);
@@ -46,7 +46,7 @@ export function syncFolder({ root }: Place, folder: string): Promise<void> {
   return syncDirectory(join(root, folder));
 }
 
-/** Puts a file that is renewed from time to time in the place of the one before. */
+/** Replaces a file that is renewed from time to time. */
 export async function replaceFile(place: Place, path: string, bytes: Uint8Array): Promise<void> {
   const target = join(place.root, path);
   const draft = await writeDraft(place, bytes);
@@ -72,7 +72,7 @@ async function writeDraft({ draftsDirectory }: Place, bytes: Uint8Array): Promis
     await file.writeFile(bytes);
     await file.sync();
   } catch (error) {
-    // On a full disk, half a file would take the space of the next one.
+    // On a full disk, half a file would use the space of the next one.
     await rm(draft);
     throw error;
   } finally {
@@ -81,7 +81,7 @@ async function writeDraft({ draftsDirectory }: Place, bytes: Uint8Array): Promis
   return draft;
 }
 
-/** A new directory survives a crash once the one that it stands in is synced. */
+/** A new directory is durable once its parent is synced. */
 async function makeDirectory(directory: string): Promise<void> {
   const first = await mkdir(directory, { recursive: true });
   if (first === undefined) return;

@@ -13,7 +13,7 @@ export class SupervisorGone extends Error {
 /** Longer than the supervisor waits for a worker. */
 const answerWithinMs = 4_000;
 
-/** Undefined in a process that no supervisor has started. */
+/** Undefined in a process without a supervisor. */
 export function openSupervisorChannel() {
   const { worker } = cluster;
   if (!worker) return undefined;
@@ -28,12 +28,12 @@ export function openSupervisorChannel() {
   });
 
   function send(message: FromWorker): void {
-    // Where the channel breaks at this moment, its end is heard of below.
+    // If the channel is breaking, the disconnect event below handles it.
     if (worker?.isConnected()) worker.send(message, () => undefined);
   }
 
   async function answerMetrics(question: number): Promise<void> {
-    // Without an answer, the supervisor counts what this worker said last.
+    // Without an answer, the supervisor uses the last metrics of this worker.
     const families = await collectFamilies?.().catch(() => undefined);
     if (families) send({ kind: 'metrics', question, families });
   }
@@ -47,16 +47,16 @@ export function openSupervisorChannel() {
     else if (message.kind === 'metrics-wanted') void answerMetrics(message.question);
   });
   worker.once('disconnect', () => {
-    // Otherwise Node ends the process at once.
+    // Otherwise Node would end the process at once.
     worker.exitedAfterDisconnect = true;
     if (!stop.signal.aborted) stop.abort(new SupervisorGone('The supervisor has ended.'));
   });
   send({ kind: 'ready' });
 
   return {
-    /** The work of this worker. Never resolves if it is stopped before. */
+    /** The work of this worker. Never resolves if it is stopped first. */
     assignment,
-    /** Aborted when the worker shall finish what it has begun, and end; the reason is `SupervisorGone` where nobody waits for that any more. */
+    /** Aborted when the worker must finish its work and end; the reason is `SupervisorGone` if no supervisor is waiting for it. */
     stop: stop.signal,
     peers: {
       tell: (spent) => send({ kind: 'spent', spent }),
@@ -64,7 +64,7 @@ export function openSupervisorChannel() {
         onSpent = listener;
       },
     } satisfies SpendingPeers,
-    /** Answers the supervisor's questions for the metrics of this worker. */
+    /** Answers the supervisor's requests for the metrics of this worker. */
     offerMetrics(collect: () => Promise<Families>) {
       collectFamilies = collect;
     },

@@ -3,10 +3,10 @@ import type { Config } from '../config.ts';
 import type { Spent } from '../http/shared-limits.ts';
 import type { OperationsStart, Process } from '../main.ts';
 
-// Messages between the supervisor and its workers, over the channel that node:cluster opens between them:
+// Messages between the supervisor and its workers, over the channel of node:cluster:
 //
 //   worker: ready → supervisor: assignment → worker: started, or failed and its end
-//   supervisor: stop → worker drains and ends. A channel that is closed means the same: the supervisor is gone.
+//   supervisor: stop → worker drains and ends. A closed channel means the same: the supervisor is gone.
 //   supervisor: ping → worker: pong (slot.ts)
 //   worker: spent → supervisor: spent, to the others (http/shared-limits.ts)
 //   worker: all-metrics-wanted → supervisor: metrics-wanted, to all → workers: metrics → supervisor: all-metrics
@@ -29,7 +29,7 @@ export type FromWorker =
   | { kind: 'all-metrics-wanted'; question: number };
 
 export interface Assignment {
-  /** From 1; a worker that replaces another one has its number. */
+  /** From 1; a replacement has the same number. */
   worker: number;
   /** The supervisor's configuration, with this worker's part of divided settings. */
   config: Config;
@@ -38,5 +38,5 @@ export interface Assignment {
 
 export type Started = Pick<Process, 'roles' | 'operationsUrl'>;
 
-/** As prom-client gives and takes the metrics of a registry. */
+/** The metrics of a registry in the format of prom-client. */
 export type Families = MetricObjectWithValues<MetricValue<string>>[];

@@ -2,7 +2,7 @@ import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from '../logger.ts';
 import type { Assignment, FromSupervisor, FromWorker, Started } from './messages.ts';
 
-// The place of one worker: a process is forked for it, told what to do, killed when it hangs, and replaced when it ends.
+// The slot of one worker: its process is forked, given its work, killed if it hangs, and replaced if it ends.
 
 export type Slot = ReturnType<typeof createSlot>;
 
@@ -10,18 +10,18 @@ export type Outcome = { started: Started } | { failed: string };
 
 interface SlotOptions {
   number: number;
-  /** Asked for each process. */
+  /** Called for each process. */
   assign(): Omit<Assignment, 'worker'>;
-  /** Without it there is nothing to supervise: where it has never started, it is not replaced. */
+  /** Nothing works without this worker: if it has never started, it is not replaced. */
   isRequired: boolean;
   logger: Logger;
   heard(message: FromWorker): void;
   ended(isReplaced: boolean): void;
 }
 
-/** Servers, loops and threads have ended by then. */
+/** Limit for servers, loops and threads to end. */
 const stopWithinMs = 20_000;
-/** A worker that has begun anything listens for them: one that is ended by them has nothing to finish. */
+/** A working process handles these signals: one that is ended by them had nothing to finish. */
 const stopSignals = ['SIGTERM', 'SIGINT', 'SIGHUP'];
 
 export function createSlot(options: SlotOptions) {
@@ -43,10 +43,10 @@ export function createSlot(options: SlotOptions) {
     const forked = cluster.fork();
     worker = forked;
     forked.on('message', (message: FromWorker) => {
-      if (worker !== forked) return; // said before its end, and heard after it
+      if (worker !== forked) return; // sent before its end, received after it
       watchdog?.answered();
       if (message.kind === 'ready') {
-        // A worker that is still loading its program hears nothing: it was told to stop in vain.
+        // While it loads its program, a worker misses messages, so it missed the first stop.
         if (isClosing) return send({ kind: 'stop' });
         send({ kind: 'assignment', assignment: { worker: number, ...options.assign() } });
         watchdog = startWatchdog({
@@ -67,7 +67,7 @@ export function createSlot(options: SlotOptions) {
       endedWell = code === 0 || stopSignals.includes(signal);
       end(performance.now() - forkedAt, reason ?? signal ?? `exit code ${code}`);
     });
-    // Where no process could be made, there is no exit.
+    // If the fork failed, there is no exit event.
     forked.on('error', (error) => forked.process.pid === undefined && end(0, error.message));
   }
 
@@ -87,7 +87,7 @@ export function createSlot(options: SlotOptions) {
   }
 
   function send(message: FromSupervisor): void {
-    // That a worker dies at this moment shows by its exit.
+    // If the worker is dying, the exit event handles it.
     if (worker?.isConnected()) worker.send(message, () => undefined);
   }
 
@@ -99,7 +99,7 @@ export function createSlot(options: SlotOptions) {
       }),
     isRunning: () => isRunning,
     send,
-    /** Has the worker finish what it has begun. Resolves when it has ended, with whether it did so by itself and without an error. */
+    /** Lets the worker finish its work. Resolves after its end: true if it ended on its own and without an error. */
     async close(): Promise<boolean> {
       isClosing = true;
       clearTimeout(timer);
@@ -116,18 +116,18 @@ export function createSlot(options: SlotOptions) {
   };
 }
 
-// When a worker that ended is started again: soon the first time, and later each time that it ends again soon after its start.
+// The delay before an ended worker is restarted: short at first, longer each time that it ends soon after its start.
 
 const firstDelayMs = 200;
 const maxDelayMs = 30_000;
-/** If a worker lived at least this long, its end counts as the first again. */
+/** If a worker lived at least this long, its end counts as the first one. */
 const stableMs = 60_000;
 /** After this many ends in a row, the supervisor gives advice. */
 const adviseAfter = 3;
 
 interface End {
   livedMs: number;
-  /** Ends in a row before this one, each soon after a start. */
+  /** Number of consecutive earlier ends, each soon after a start. */
   before: number;
 }
 
@@ -139,21 +139,21 @@ export function restartDelayMs(ends: number): number {
   return Math.min(maxDelayMs, firstDelayMs * 2 ** (ends - 1));
 }
 
-/** A sentence for the operator, who has to look for the cause when a worker ends again and again. */
+/** A sentence for the operator, who must find the cause if a worker ends repeatedly. */
 export function describeEnd(worker: number, cause: string, ends: number): string {
   const said = `Worker ${worker} ended (${cause}). It is started again in ${restartDelayMs(ends) / 1_000} s; the other workers keep running.`;
   if (ends < adviseAfter) return said;
   return `${said} It has ended ${ends} times in a row: look for its lines in this log ("worker":${worker}). If it was killed (SIGKILL), memory may be short: set fewer WORKERS, or a lower SEARCH_CACHE_PERCENT.`;
 }
 
-/** No work of a worker blocks its main thread for this long. */
+/** No work blocks a worker's main thread for this long. */
 const defaults = { everyMs: 5_000, maxUnanswered: 4 };
 
 type Watchdog = ReturnType<typeof startWatchdog>;
 
 /**
- * A watchdog for a worker that hangs: its process is there, but does nothing any more. It counts pings without an answer, and not the time that has passed: after the whole machine stood still, the worker
- * is asked again before it is given up.
+ * A watchdog for hanging workers, whose process exists but does nothing. It counts unanswered pings instead of time: after the whole machine
+ * stood still, a worker gets another ping before it is killed.
  */
 export function startWatchdog(
   { ping, giveUp }: { ping(): void; giveUp(silentMs: number): void },

@@ -7,10 +7,10 @@ import { closeBoth, startOrClose } from '../start-or-close.ts';
 import type { Database } from '../storage/database.ts';
 import { createWorkerPool } from './worker-pool.ts';
 
-// WORKERS processes run the roles instead of one: the supervisor starts what they share, the embedded database and the demo's network, keeps as many
-// workers running, and stops everything in the reverse order. It serves nothing itself.
+// WORKERS processes run the roles instead of one. The supervisor starts the shared parts (the embedded database and the demo's network), keeps that
+// many workers running, and stops everything in reverse order. It serves no requests.
 
-/** Connections of the supervisor itself, which only prepares and watches. */
+/** Connections of the supervisor, which only prepares and watches. */
 const ownConnections = 2;
 
 export function startWorkers(
@@ -44,7 +44,7 @@ export function startWorkers(
   }, close);
 }
 
-/** Settings whose values the workers divide, and the minimum for one worker. Rates are shared instead (http/shared-limits.ts). */
+/** Settings whose values are divided among the workers, and the minimum for one worker. Rates are shared instead (http/shared-limits.ts). */
 const divided = {
   DATABASE_CONNECTIONS: 2,
   OVERLOAD_WAITING_CONNECTIONS: 1,
@@ -56,8 +56,8 @@ const divided = {
 } as const;
 
 /**
- * The settings of each worker. The publisher is in the first one alone: its state is a directory that one process writes at a time, and the callbacks
- * that its operator waits for are in the memory of the process that was asked. So is the console, which has its inbox in memory. Both have little to do.
+ * The settings of each worker. Only the first one runs the publisher: only one process may write its directory, and awaited callbacks are in the
+ * memory of the process that received the request. It also runs the console, whose inbox is in memory. Both have little to do.
  */
 export function divideSettings(config: Config): Config[] {
   const { WORKERS, DATABASE_CONNECTIONS: connections } = config;

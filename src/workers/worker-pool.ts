@@ -8,23 +8,22 @@ import { createMetrics, type Metrics } from '../metrics.ts';
 import type { Families, FromSupervisor, FromWorker, Started } from './messages.ts';
 import { createSlot, type Slot } from './slot.ts';
 
-// /metrics of all workers: whichever is asked has the supervisor ask all of them, and prom-client adds up. (prom-client's own messages between workers and
-// supervisor fail as a whole while one worker starts or dies.) What a worker had counted stays in the sums when it ends: a counter that falls would look
-// like a restart of everything.
+// /metrics of all workers: the called worker lets the supervisor collect them, and prom-client adds them up. (prom-client's own messages fail as
+// a whole while one worker starts or dies.) The counts of an ended worker stay in the sums: a falling counter would look like a restart.
 
-/** A worker that does not answer within this time counts with what it said last. */
+/** A worker that does not answer within this time counts with its last metrics. */
 const answerWithinMs = 2_000;
 
-// The workers of a supervisor. The first one starts alone: it makes what is missing (keys, tables), and why it cannot start is told as if there were one
-// process. The others follow. Node's cluster accepts connections in the supervisor and gives them to the workers that listen, in turns.
+// The workers of a supervisor. The first one starts alone: it creates missing keys and tables, and its failure is reported as if it were the only
+// process. The others follow. Node's cluster accepts connections in the supervisor and passes them to the listening workers, in turns.
 
-/** Says, in a sentence for the operator, why a worker could not start. */
+/** Explains to the operator, in a sentence, why a worker could not start. */
 export class WorkerFailed extends Error {
   override readonly name = 'WorkerFailed';
 }
 
 export function createWorkerPool(configs: readonly Config[], logger: Logger) {
-  // Config and metrics have values that JSON does not know.
+  // Config and metrics have values that JSON cannot express.
   cluster.setupPrimary({ args: ['worker'], serialization: 'advanced' });
   const own = createMetrics({ process: false });
   const restarts = own.counter('signpost_worker_restarts_total', 'Workers that ended and were started again');
@@ -66,7 +65,7 @@ export function createWorkerPool(configs: readonly Config[], logger: Logger) {
   }
 
   return {
-    /** Resolves with what the first worker has started, when the others have had their try. Throws WorkerFailed where the first one cannot start. */
+    /** Resolves with the first worker's roles, after the others have tried to start. Throws WorkerFailed if the first one cannot start. */
     async start(signal?: AbortSignal): Promise<Started> {
       const [first, ...others] = slots;
       if (!first) throw new Error('there are no settings for a worker');
@@ -79,7 +78,7 @@ export function createWorkerPool(configs: readonly Config[], logger: Logger) {
       await untilStopped(Promise.all(others.map((slot) => slot.start())));
       return outcome.started;
     },
-    /** Has all workers finish what they have begun, and waits until they have ended. */
+    /** Lets all workers finish their work, and waits for their end. */
     async close() {
       const ends = await Promise.all(slots.map((slot) => slot.close()));
       const failed = ends.flatMap((isGood, index) => (isGood ? [] : [index + 1]));

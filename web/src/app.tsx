@@ -7,7 +7,7 @@ import { SignInDialog } from './shell/sign-in.tsx';
 import { Loading } from './ui/states.tsx';
 import { Toasts } from './ui/toasts.tsx';
 
-/** Each page is a chunk of its own: the first load has the shell and the page that is asked for. */
+/** Each page is a separate chunk: the first load contains the shell and the requested page. */
 const pages: Record<PageName, ComponentType> = {
   find: lazy(() => import('./pages/find/find-page.tsx')),
   inspect: lazy(() => import('./pages/inspect/inspect-page.tsx')),
@@ -22,7 +22,7 @@ export function App() {
   const main = useRef<HTMLElement>(null);
   const Page = pages[page];
   const isFirst = useRef(true);
-  // A change of page is told to screen readers by the title and by the focus, which goes to the new page.
+  // The title and the focus, which moves to the new page, announce a change of page to screen readers.
   useEffect(() => {
     document.title = `${page[0]?.toUpperCase()}${page.slice(1)} · Signpost`;
     if (!isFirst.current) main.current?.focus({ preventScroll: true });

@@ -1,7 +1,7 @@
 import { signal } from '@preact/signals';
 import { pathWith, type Query } from './api/client.ts';
 
-/** Hash routes, `#/find?text=charger`: a link reproduces what is seen, and the server need not know of pages. */
+/** Hash routes, `#/find?text=charger`: a link reproduces the view, and the server need not know the pages. */
 export const pageNames = ['find', 'inspect', 'publish', 'debug', 'network', 'health'] as const;
 export type PageName = (typeof pageNames)[number];
 
@@ -24,7 +24,7 @@ export function navigate(page: PageName, params: Query = {}): void {
   location.hash = hrefTo(page, params);
 }
 
-/** Changes the address without another entry in the history: while somebody types or draws. */
+/** Changes the address without a history entry, while the user types or draws. */
 export function replaceParams(page: PageName, params: Query): void {
   const href = hrefTo(page, params);
   if (href === location.hash) return;

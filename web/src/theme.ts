@@ -2,10 +2,10 @@ import { signal } from '@preact/signals';
 
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 
-/** Whether the page is dark, as the system prefers. Charts draw on a canvas and read it. */
+/** Whether the system prefers dark. Charts draw on a canvas and read it. */
 export const isDark = signal(false);
 
-/** Keeps the attribute that the style sheets look at in step with the preference. */
+/** Keeps the attribute for the style sheets in step with the preference. */
 export function applyTheme(): void {
   const show = () => {
     isDark.value = systemIsDark.matches;

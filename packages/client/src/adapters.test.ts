@@ -23,7 +23,7 @@ import {
   verifyRequest,
 } from './index.ts';
 
-// The receiving side, without a network: a sender with a real key, and the servers that the adapters are for.
+// The receiving side, without a network: a sender with a real key, and the servers of the adapters.
 
 const senderSeed = generateSeed();
 const sender: SigningKey = {

@@ -4,14 +4,14 @@ import { readBytes } from './read-bytes.ts';
 import { isReceivable, maxBodyBytes, type ReceivedRequest, type SentAnswer, tooLarge } from './receive.ts';
 import { receivable } from './verify-request.ts';
 
-// The receiving side inside a server of your own: Fastify, Express, or one of the Fetch API. Types are structural: none of these is a dependency.
+// The receiving side inside your server: Fastify, Express, or one with the Fetch API. Types are structural: none of these is a dependency.
 
-/** A Signpost; only this of it is needed. */
+/** The part of a Signpost that adapters need. */
 export interface Receiver {
   receive(request: ReceivedRequest): Promise<SentAnswer>;
 }
 
-/** For servers of the Fetch API: `export default { fetch: fetchHandler(signpost) }`. Any other address is answered 404. */
+/** For servers with the Fetch API: `export default { fetch: fetchHandler(signpost) }`. Other addresses get 404. */
 export function fetchHandler(receiver: Receiver): (request: Request) => Promise<Response> {
   return async (request) => {
     const { method, headers } = request;
@@ -25,7 +25,7 @@ export function fetchHandler(receiver: Receiver): (request: Request) => Promise<
   };
 }
 
-/** For Express and node:http: `app.use(expressHandler(signpost))`, before anything that parses bodies. Other addresses are left to the next handler. */
+/** For Express and node:http: `app.use(expressHandler(signpost))`, before all body parsers. Other addresses go to the next handler. */
 export function expressHandler(receiver: Receiver) {
   return (request: NodeRequest, response: NodeResponse, next?: (error?: unknown) => void): void => {
     const { method = 'GET', originalUrl, url = '/', headers } = request;
@@ -42,10 +42,10 @@ export function expressHandler(receiver: Receiver) {
   };
 }
 
-/** For Fastify: `app.register(fastifyPlugin(signpost))`, with `prefix` where the base address has a path. */
+/** For Fastify: `app.register(fastifyPlugin(signpost))`, with `prefix` if the base address has a path. */
 export function fastifyPlugin(receiver: Receiver) {
   return async (fastify: FastifyLike): Promise<void> => {
-    // Inside the plugin alone: bodies come as they were signed.
+    // Only inside the plugin: keeps the signed bytes of bodies.
     fastify.removeAllContentTypeParsers();
     fastify.addContentTypeParser(
       '*',
@@ -90,10 +90,10 @@ function write(response: NodeResponse, { status, headers, body }: SentAnswer): v
 export interface NodeRequest extends AsyncIterable<Uint8Array> {
   method?: string;
   url?: string;
-  /** Express: with the path at which a router is mounted. */
+  /** Express: includes the path at which a router is mounted. */
   originalUrl?: string;
   headers: Record<string, string | string[] | undefined>;
-  /** As express.raw() leaves it. */
+  /** From express.raw(). */
   body?: unknown;
 }
 

@@ -14,10 +14,10 @@ interface Pending {
   awaited: Awaited<ReceivedMessage>;
 }
 
-/** A callback that was acknowledged may come again, if the acknowledgement was lost; one that nobody waits for any more may still come. */
+/** An acknowledged callback may arrive again, if the acknowledgement was lost; one may also arrive after its call has given up. */
 const maxRemembered = 1_000;
 
-/** The requests whose callbacks are waited for, in memory: a callback finds its request by the messageId. */
+/** The requests that wait for callbacks, in memory: a callback finds its request by the messageId. */
 export function createAwaitedCallbacks() {
   const pending = new Map<string, Pending>();
   const past = new Map<string, Pending>();
@@ -28,11 +28,11 @@ export function createAwaitedCallbacks() {
       const entry: Pending = { callback, attempts: [], awaited };
       pending.set(messageId, entry);
       return {
-        /** Every attempt has a signature of its own. */
+        /** Every attempt has a new signature. */
         addAttempt: (authorization: string) => void entry.attempts.push(authorization),
         acknowledge: awaited.acknowledge,
         wait: (timeoutMs: number, signal?: AbortSignal) => within(entry, { messageId, timeoutMs, signal }),
-        /** To be called however it ends. */
+        /** Call it in any case at the end. */
         done() {
           awaited.fail(new Error('the call has ended'));
           pending.delete(messageId);
@@ -42,10 +42,10 @@ export function createAwaitedCallbacks() {
         },
       };
     },
-    /** The Authorization headers under which a request was sent, by which its callback may name it. */
+    /** The Authorization headers of a request's attempts, one of which its callback may name. */
     findSent: (messageId: string): readonly string[] =>
       (pending.get(messageId) ?? past.get(messageId))?.attempts ?? [],
-    /** False where no call waits for it, or has waited and got it; throws where it does not answer the request that it names. */
+    /** True if a call waits for it or has received it; throws if it does not answer its request. */
     accept(message: ReceivedMessage): boolean {
       const { messageId } = message.context;
       const entry = pending.get(messageId) ?? past.get(messageId);
@@ -55,7 +55,7 @@ export function createAwaitedCallbacks() {
       awaited.accept(message);
       return pending.has(messageId) || wasAnswered;
     },
-    /** Keeps why a callback was refused, for the call that waits for it in vain. Refusals of other actions than the awaited one are ignored. */
+    /** Keeps the reason of a refused callback for the waiting call. Refusals of other actions are ignored. */
     noteRefusal({ messageId, action, reason }: { messageId: string; action: string; reason: string }): void {
       const entry = pending.get(messageId);
       if (entry?.callback === action) entry.awaited.refusal = reason;

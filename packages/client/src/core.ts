@@ -12,7 +12,7 @@ import type { Settings } from './options.ts';
 import { type Answer, send } from './send.ts';
 import type { ReceivedMessage } from './verify-request.ts';
 
-// The steps of every action: fill in the context, check the request as the service will, send it, and wait for the callback if there will be one.
+// The steps of every action: fill in the context, check the request like the service, send it, and wait for the callback if there is one.
 
 export interface Core {
   settings: Settings;
@@ -26,9 +26,9 @@ export function createCore(settings: Settings): Core {
 
 /** Options of every call. */
 export interface CallOptions {
-  /** subscriberId or base address of the service, in place of the one of the constructor. */
+  /** subscriberId or base address of the service; default: the constructor's. */
   to?: string;
-  /** One of your own making, for example to find it in your logs; a service takes each for one request only. */
+  /** Your own id, for example to find it in your logs; a service accepts each for one request only. */
   messageId?: string;
   transactionId?: string;
   callbackTimeoutMs?: number;
@@ -49,7 +49,7 @@ export async function ask(core: Core, question: Question, options: CallOptions):
   return send(core.settings, { ...request, ...(await findService(core, question, options)) });
 }
 
-/** The callback; undefined where the answer said that nothing will follow (202). */
+/** The callback; undefined if the answer was a 202, which announces none. */
 export async function askAndWait<A extends ReceivedMessage['action']>(
   core: Core,
   question: Question & { action: Action & { callback?: A } },
@@ -81,7 +81,7 @@ function requireReceiver({ callbacks }: Core): void {
   );
 }
 
-/** Throws where the service would refuse it for its form, with the same code and path, before anything is sent. */
+/** Throws before sending if the service would refuse the form, with the same code and path. */
 function buildRequest(core: Core, { action, message }: Question, options: CallOptions) {
   const { messageId = randomUUID(), transactionId = randomUUID() } = options;
   if (action.method !== 'POST') return { method: action.method, body: Buffer.alloc(0), messageId };
@@ -99,7 +99,7 @@ function buildRequest(core: Core, { action, message }: Question, options: CallOp
     },
     message,
   };
-  // Parsed again, so that what is checked is what will be read: without members that are undefined.
+  // Parsed again, so that the check sees what the service will read, without undefined members.
   const body = Buffer.from(JSON.stringify(envelope));
   try {
     parseEnvelope(body, action, now);

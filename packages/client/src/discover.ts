@@ -9,33 +9,33 @@ import { SignpostError } from './errors.ts';
 
 export interface DiscoverOptions extends Omit<CallOptions, 'messageId'> {
   networkId?: string;
-  /** Only resources and offers of these schemas, named by context URI. */
+  /** Only resources and offers of these schemas, by context URI. */
   schemaContext?: string[];
-  /** How many resources are asked for at a time (1 to 1,000, default 100). */
+  /** Number of resources per request (1 to 1,000, default 100). */
   pageSize?: number;
-  /** Told what came close where nothing is found. */
+  /** Called with near misses if nothing is found. */
   onNothing?(reason: string): void;
-  /** Called for each page with who signed it, and how many resources match, where the service says that. */
+  /** Called for each page with its signer and, if the service reports it, the number of matching resources. */
   onAnswer?(answer: { signer: string; total?: number }): void;
-  /** Called with the number of resources received if a service that does not page cut its answer: then narrow the question. */
+  /** Called with the number of resources received if a service without paging cut its answer: then narrow the question. */
   onTruncated?(resources: number): void;
 }
 
 /** Services count no further (protocol decision: discover). */
 const maxExactTotal = 1_000;
 
-/** A resource that was found, with the offers of the answer that cover it, and its catalog without the other resources of the answer. */
+/** A resource, with the offers in the answer that cover it, and its catalog without the other resources in the answer. */
 export interface Found extends Hit {
   offers: Offer[];
   /** Rank in a text search, if the service sends it: higher is better. */
   rank?: number;
-  /** To the geometry that matched, of a search around a place, where the service says so. */
+  /** Distance to the matching geometry in a search around a place, if the service reports it. */
   distanceMeters?: number;
 }
 
 /**
- * Yields the hits of a discovery service in its order, page by page as they are read (catalog spec: POST /discover). Each page is a separate request:
- * a hit that changes between two pages may come twice or not at all. A string is a text search.
+ * Yields the hits of a discovery service in its order and requests pages on demand (catalog spec: POST /discover). Each page is a separate request:
+ * a hit that changes between two pages may occur twice or not at all. A string is a text search.
  */
 export async function* discover(
   core: Core,
@@ -86,7 +86,7 @@ async function askForPage(
   return callback ? callback.message : { nothing: readNack(answer.body).message ?? 'Nothing was found.' };
 }
 
-/** A closed schema refuses limit and offset, which are beyond the specification. Beckn-ONIX names the object that has them, once for each. */
+/** A closed schema refuses limit and offset, which are not in the specification. Beckn-ONIX names their parent object, once for each. */
 function refusesPaging(error: unknown): boolean {
   if (!(error instanceof SignpostError) || error.status !== 400) return false;
   const { path = '', code } = error;

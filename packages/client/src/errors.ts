@@ -1,14 +1,14 @@
 import { type ErrorCode, ProtocolError } from '../../../src/protocol/errors.ts';
 
-/** The one error of this package. `code` is one of the ErrorCode enumeration of the protocol, or one that only the service knows. */
+/** The only error class of this package. `code` is from the protocol's ErrorCode enumeration, or known only to the service. */
 export class SignpostError extends Error {
   override readonly name = 'SignpostError';
   readonly code: ErrorCode | (string & {});
-  /** JSONPath to the culprit in the request, where there is one. */
+  /** JSONPath to the fault in the request, if known. */
   readonly path?: string;
   /** The messageId of the request: the service's operator can find it by this. */
   readonly messageId?: string;
-  /** HTTP status of the answer, where one came. */
+  /** HTTP status of the answer, if there was one. */
   readonly status?: number;
 
   constructor(
@@ -24,14 +24,14 @@ export class SignpostError extends Error {
   }
 }
 
-/** A fault that the protocol layer found, as callers of this package see it. Anything else stays what it is. */
+/** Converts a fault from the protocol layer for callers of this package. Other errors stay unchanged. */
 export function asSignpostError(thrown: unknown, messageId?: string): unknown {
   if (!(thrown instanceof ProtocolError)) return thrown;
   const { code, message, path, status } = thrown;
   return new SignpostError(code, message, { path, messageId, status, cause: thrown });
 }
 
-/** The other way round, for answers: what is not a fault of the sender shows as "internal error" and nothing else. */
+/** The reverse, for answers: an error that is not the sender's fault appears only as "internal error". */
 export function asProtocolError(thrown: unknown): ProtocolError {
   if (thrown instanceof ProtocolError) return thrown;
   if (thrown instanceof SignpostError && thrown.cause instanceof ProtocolError) return thrown.cause;

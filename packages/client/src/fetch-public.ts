@@ -4,7 +4,7 @@ import { request } from 'node:https';
 import type { LookupFunction } from 'node:net';
 import { findLiteralRefusal, publicOnly } from '../../../src/http/public-addresses.ts';
 
-// A GET of an address that somebody else wrote: https, to a public address that is checked where it is connected to. `fetch` cannot promise that.
+// A GET of an address from outside: https, to a public address that is checked on connection. `fetch` cannot ensure that.
 
 const maxRedirects = 3;
 const redirectStatuses = [301, 302, 303, 307, 308];
@@ -19,12 +19,12 @@ export interface FetchedBody {
 
 export type FetchFile = (url: string, init: { signal: AbortSignal }) => Promise<FetchedBody>;
 
-/** How a file is fetched whose address somebody else wrote. */
+/** The function for fetching files at addresses from outside. */
 export function chooseFetch(options: { allowPrivateAddresses?: boolean; fetch: typeof fetch }): FetchFile {
   return options.allowPrivateAddresses ? options.fetch : fetchPublic;
 }
 
-/** Every address on the way is judged like the first. `resolve`: in place of the system's resolution of names. */
+/** Redirects are checked like the first address. `resolve` replaces the system's name resolution. */
 export async function fetchPublic(
   address: string,
   { signal, resolve = lookup }: { signal: AbortSignal; resolve?: LookupFunction },
@@ -35,7 +35,7 @@ export async function fetchPublic(
     const next = findRedirect(url, answer);
     const { statusCode: status = 0 } = answer;
     const ok = status >= 200 && status < 300;
-    // Nobody reads the rest: it would keep the connection open.
+    // Nobody reads the rest, which would keep the connection open.
     if (!ok) answer.destroy();
     if (!next) return { ok, status, body: answer };
     if (redirects === maxRedirects) throw new Error(`it redirects more than ${maxRedirects} times`);
@@ -51,13 +51,13 @@ function get(url: URL, signal: AbortSignal, resolve: LookupFunction): Promise<In
   const refused = findLiteralRefusal(url.hostname, setting);
   if (refused) throw refused;
   return new Promise((answered, failed) => {
-    // `agent: false`: a connection that others of this process have opened was not checked.
+    // `agent: false`: an open connection of this process was not checked.
     const options = { agent: false, lookup: publicOnly(resolve, setting), signal };
     request(url, options, answered).on('error', failed).end();
   });
 }
 
-/** Where an answer leads; undefined where it is the last one. */
+/** The target of a redirect; undefined for a final answer. */
 export function findRedirect(
   from: URL,
   { statusCode = 0, headers }: Pick<IncomingMessage, 'statusCode' | 'headers'>,

@@ -1,12 +1,12 @@
 import { SignpostError } from './errors.ts';
 import type { ReceivedMessage } from './verify-request.ts';
 
-/** Received messages, in memory: for tests, and for scripts that look at pushes. Give `inbox.take` to the constructor as `onMessage`. */
+/** Received messages, in memory: for tests, and for scripts that examine pushes. Give `inbox.take` to the constructor as `onMessage`. */
 export interface Inbox {
-  /** In the order in which they came. */
+  /** In the order of arrival. */
   readonly messages: readonly ReceivedMessage[];
   take(message: ReceivedMessage): void;
-  /** The first message of this action that no call of `next` has given before, waiting for it. */
+  /** Waits for the first message of this action that `next` has not returned before. */
   next<A extends ReceivedMessage['action']>(
     action: A,
     options?: { timeoutMs?: number },

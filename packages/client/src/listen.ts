@@ -3,12 +3,12 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expressHandler, type Receiver } from './adapters.ts';
 
-// A server of its own for scripts and tests, which have none.
+// A server for scripts and tests without one.
 
 export interface ListenOptions {
-  /** Default: the host of `callbacks`, where that is an http address; otherwise 127.0.0.1. */
+  /** Default: the host of `callbacks`, if that is an http address; otherwise 127.0.0.1. */
   host?: string;
-  /** Default: the port of `callbacks`, where that is an http address; otherwise a free one. */
+  /** Default: the port of `callbacks`, if that is an http address; otherwise a free one. */
   port?: number;
 }
 
@@ -17,7 +17,7 @@ export interface Listener {
   close(): Promise<void>;
 }
 
-/** An acknowledgement that is being sent may be finished. A sender that is slower must not keep the program from ending. */
+/** Time to finish sending acknowledgements. A slower sender must not keep the program alive. */
 const finishMs = 1_000;
 
 export async function listen(

@@ -5,39 +5,39 @@ import { createRegistry, defaultRegistryName, type Registry } from './registry.t
 import type { ReceivedMessage } from './verify-request.ts';
 
 export interface SignpostOptions {
-  /** Your subscriberId, as the registry has it: a domain, or `namespace/registry`. */
+  /** Your subscriberId in the registry: a domain, or `namespace/registry`. */
   id: string;
   /** The recordId of your key in the registry, for example `key-1`. */
   keyId: string;
   /** Ed25519: a seed of 32 bytes in Base64, a PKCS #8 PEM, or a KeyObject. */
   privateKey: string | KeyObject;
-  /** Base address of the registry's DeDi API, such as `https://registry.example/dedi`; or a registry of your own making. */
+  /** Base address of the registry's DeDi API, such as `https://registry.example/dedi`; or your own Registry. */
   registry: string | Registry;
-  /** The registry that bare domains belong to (default `subscribers.beckn.one`). */
+  /** The registry of bare domains (default `subscribers.beckn.one`). */
   registryName?: string;
-  /** Base address at which callbacks reach you. Without it, `listen()` takes a free port of this machine. */
+  /** Base address for callbacks to you. Without it, `listen()` uses a free port of this machine. */
   callbacks?: string;
-  /** The catalog service: its base address, or its subscriberId, whose address the registry knows. */
+  /** The catalog service: its base address, or its subscriberId, whose address is in the registry. */
   catalogService?: string;
   /** The discovery service, likewise. */
   discoveryService?: string;
-  /** How long an answer is waited for (default 30,000). */
+  /** Maximum wait for an answer (default 30,000). */
   answerTimeoutMs?: number;
-  /** How long a callback is waited for (default 60,000). */
+  /** Maximum wait for a callback (default 60,000). */
   callbackTimeoutMs?: number;
-  /** How long a request that could not be delivered is sent again, under the same messageId (default 30,000; 0: never). */
+  /** How long an undelivered request is retried, under the same messageId (default 30,000; 0: never). */
   retryForMs?: number;
-  /** The pause before the first repeat (default 500); it doubles with each. */
+  /** The pause before the first retry (default 500); it doubles with each. */
   retryBaseMs?: number;
-  /** Pushes, and callbacks that no call waits for. What it throws is answered as a NACK. */
+  /** Receives pushes, and callbacks without a waiting call. Errors that it throws are answered with a NACK. */
   onMessage?(message: ReceivedMessage): void | Promise<void>;
-  /** Refuses callbacks that do not sign the signature of the request that they answer (default false: deployed peers sign three lines). */
+  /** Refuses callbacks that do not sign the signature of their request (default false: deployed peers sign three lines). */
   requireCallbackChain?: boolean;
   /** Lets `pull()` download from loopback and private addresses, and by http: for development (default false). */
   allowPrivateAddresses?: boolean;
-  /** In place of the global one. Downloads use it only where private addresses are allowed: otherwise the address is checked where it is connected to. */
+  /** Replaces the global one. Downloads use it only if private addresses are allowed: otherwise addresses are checked on connection. */
   fetch?: typeof fetch;
-  /** Receives messages that stop nothing, such as an answer that somebody else signed (default: warnings to the console). */
+  /** Receives messages about non-fatal events, such as an answer signed by someone else (default: warnings to the console). */
   logger?: ClientLogger;
 }
 
@@ -50,7 +50,7 @@ const consoleLogger: ClientLogger = { warn: (message) => console.warn(message), 
 
 export type Settings = ReturnType<typeof readOptions>;
 
-/** Options are the programmer's own: what is wrong with them is a TypeError. */
+/** Options come from the programmer: a fault in them is a TypeError. */
 export function readOptions(options: SignpostOptions) {
   const { id, keyId, registry, callbacks, registryName = defaultRegistryName } = options;
   const { onMessage, requireCallbackChain = false, allowPrivateAddresses = false } = options;
@@ -77,7 +77,7 @@ function readPrivateKey(key: string | KeyObject): KeyObject {
   const parse = (text: string) =>
     text.includes('-----BEGIN') ? createPrivateKey(text) : privateKeyFromSeed(text);
   const read = typeof key === 'string' ? parse(key) : key;
-  // Programs in JavaScript may give undefined, such as a variable of the environment that is not set.
+  // JavaScript programs may pass undefined, for example from an unset environment variable.
   if (read?.asymmetricKeyType !== 'ed25519')
     throw new TypeError(
       'privateKey is not an Ed25519 key: give its seed in Base64, a PEM text or a KeyObject',
@@ -85,7 +85,7 @@ function readPrivateKey(key: string | KeyObject): KeyObject {
   return read;
 }
 
-/** The public half of a seed, as the registry takes it: 32 raw bytes in Base64. */
+/** The public half of a seed in the registry's format: 32 raw bytes in Base64. */
 export function publicKeyFromSeed(seed: string): string {
   return publicKeyOf(privateKeyFromSeed(seed));
 }

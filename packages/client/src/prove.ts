@@ -10,13 +10,13 @@ import { defaultRegistryName } from './registry.ts';
 import type { TreeFault, VerifyTreeOptions } from './tree-report.ts';
 import { openRegistry, type WalkedTree, walkTree } from './verify-tree.ts';
 
-// The proof of a hit: what a discovery service says, compared with the files that the provider has signed itself (self-hosted spec: Authentication). It
-// names the files, so that anybody can check it again, with other software.
+// The proof of a hit: the discovery service's answer, compared with the files that the provider has signed (self-hosted spec: Authentication). It
+// names the files, so that anybody can check it again with other software.
 
 export interface Proof {
   /**
-   * `proven`: the provider's signed files say the same. `differs`: they hold, and say something else. `broken`: a signature, digest or version in them does
-   * not hold. `unreachable`: they could not be read. `unprovable`: the provider publishes through a catalog service, and signs no files.
+   * `proven`: the provider's signed files say the same. `differs`: they are valid, but differ. `broken`: a signature, digest or version is invalid.
+   * `unreachable`: they could not be read. `unprovable`: the provider publishes through a catalog service, and signs no files.
    */
   status: 'proven' | 'differs' | 'broken' | 'unreachable' | 'unprovable';
   reason: string;
@@ -26,7 +26,7 @@ export interface Proof {
   version?: number;
   /** The files that were read, in the order of the chain: manifest, Subscriber record, index, baseline, changes. */
   files: ProofFile[];
-  /** Paths in the hit whose values are not those of the files. */
+  /** Paths in the hit whose values differ from the files. */
   differences: string[];
   /** Ids of the hit's offers that are not in the files of its catalog. They may be in another catalog of the provider. */
   otherOffers: string[];
@@ -35,11 +35,11 @@ export interface Proof {
 export interface ProofFile {
   document: string;
   url: string;
-  /** As declared by the document that names it. */
+  /** As declared by the document that refers to it. */
   digest?: string;
 }
 
-/** Proves hits. What it has read of a catalog is kept for as long as the prover lives: make one for each answer. */
+/** Proves hits. A prover caches the catalogs that it has read: make a new one for each answer. */
 export type Prover = (hit: Hit) => Promise<Proof>;
 
 export function createProver(options: Omit<VerifyTreeOptions, 'node'>): Prover {
@@ -101,7 +101,7 @@ async function readFiles(
   const addresses = records.map(({ url }) => url);
   for (const place of manifestPlaces(identity, addresses)) {
     walks.push(await walkTree(place, { ...options, node }, catalogId));
-    // Only where a place answers that there is no manifest, the next one is asked: any other failure may pass.
+    // Tries the next place only if a host answers that it has no manifest: any other failure may be temporary.
     if (!walks.at(-1)?.report.faults.some(isNoManifest)) break;
   }
   const walked = walks.find(({ files }) => files.length > 0);
@@ -119,11 +119,11 @@ async function readFiles(
   };
 }
 
-/** The host answers, and has no manifest. */
+/** The host answers, but has no manifest. */
 const isNoManifest = ({ code }: TreeFault) => code === 'manifest-missing';
 const isAbsence = ({ code }: TreeFault) => code === 'unreachable' || code === 'file-missing';
 
-/** A node that signs no files has no manifest, or no host at all. A host that the registry names, and that does not answer, may have one. */
+/** A node that signs no files has no manifest, or not even a host. A registered host that does not answer may have one. */
 function explainAbsence(records: readonly ParticipantRecord[], walks: readonly WalkedTree[]): Problem {
   const hasHost = records.some(
     ({ url, catalogIndexUrls }) => url !== undefined || catalogIndexUrls.length > 0,
@@ -159,10 +159,10 @@ function compare(hit: Hit, content: CatalogContent): Problem & Pick<Proof, 'diff
   };
 }
 
-/** The files of a MASTER catalog may be those of another node, so they are not read. */
+/** The files of a MASTER catalog may be another node's, so they are not read. */
 const notCompared = 'Not compared, because it comes from a MASTER catalog:';
 
-/** Every member of a hit must be in the files. The files may have more: a discovery service may leave members out (strict form). */
+/** Every member of a hit must be in the files. The files may have more: a discovery service may omit members (strict form). */
 function findDifferences(
   path: string,
   shown: unknown,

@@ -11,11 +11,11 @@ import { chooseFetch } from './fetch-public.ts';
 import { readBytes } from './read-bytes.ts';
 
 export interface PullOptions extends Omit<CallOptions, 'messageId'> {
-  /** How many catalogs are asked for at a time (1 to 100, default 20). */
+  /** Number of catalogs per request (1 to 100, default 20). */
   pageSize?: number;
   /** A larger download is refused (default 256 MiB, and eight times that when decompressed). */
   maxDownloadBytes?: number;
-  /** How long one download may take (default 300,000). */
+  /** Time limit of a download (default 300,000). */
   downloadTimeoutMs?: number;
 }
 
@@ -24,8 +24,8 @@ const maxInflation = 8;
 const defaultDownloadTimeoutMs = 300_000;
 
 /**
- * Every catalog of a subscription, page by page (catalog spec: POST /catalog/pull). What the service offers as a download is fetched, from a public
- * address unless the options allow others, checked against its checksum, and read.
+ * Every catalog of a subscription, page by page (catalog spec: POST /catalog/pull). Downloads that the service offers are fetched, from a public
+ * address unless the options allow others, compared with their checksum, and read.
  */
 export async function* pull(
   core: Core,

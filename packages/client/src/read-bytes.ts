@@ -1,4 +1,4 @@
-/** Throws where it outgrows the limit, without reading on. */
+/** Throws if it exceeds the limit, without reading on. */
 export async function readBytes(
   { body }: { body: AsyncIterable<Uint8Array> | null },
   maxBytes: number,

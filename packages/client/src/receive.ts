@@ -13,14 +13,14 @@ import {
   verifyRequest,
 } from './verify-request.ts';
 
-// Receives messages: verified, given to the call that waits or to `onMessage`, and acknowledged under our signature. Adapters only carry bytes.
+// Receives messages: they are verified, given to the waiting call or to `onMessage`, and acknowledged with our signature. Adapters only pass bytes.
 
 export interface ReceivedRequest {
   method: string;
   /** Path of the URL, with or without query. */
   path: string;
   headers: HeaderSource;
-  /** As it came: a body that was parsed and written again has another signature. */
+  /** The original bytes: a body that was parsed and serialized again has another signature. */
   body: Uint8Array;
 }
 
@@ -33,7 +33,7 @@ export interface SentAnswer {
 /** catalog spec, Limits: bodies of callbacks and pushes. */
 export const maxBodyBytes = 16 * 1024 * 1024;
 
-/** Whether a request is one of the protocol's, by its address. */
+/** Whether the address of a request belongs to the protocol. */
 export function isReceivable({ method, path }: Pick<ReceivedRequest, 'method' | 'path'>): boolean {
   return method === 'POST' && findAction(path) !== undefined;
 }
@@ -92,7 +92,7 @@ async function deliver({ awaited, settings: { onMessage } }: Core, message: Rece
       });
 }
 
-/** Signed as the protocol decides for every answer: over its own digest and the signature of the request. */
+/** Signed by the protocol decision for all answers: over its digest and the signature of the request. */
 function answer(
   { settings: { key } }: Core,
   headers: HeaderSource,

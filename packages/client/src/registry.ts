@@ -12,14 +12,14 @@ import {
 } from '../../../src/protocol/registry-record.ts';
 import { readBytes } from './read-bytes.ts';
 
-/** A DeDi registry (catalog spec: Authentication, rule 1). "Not there" is a value; a registry that could not be asked is NET_DOWNSTREAM_UNAVAILABLE. */
+/** A DeDi registry (catalog spec: Authentication, rule 1). "Not found" is a value; an unreachable registry is NET_DOWNSTREAM_UNAVAILABLE. */
 export interface Registry {
   findKey(subscriberId: string, recordId: string): Promise<KeyLookup>;
-  /** The records of a participant whose keys are usable now. */
+  /** The records of a participant with currently usable keys. */
   findSubscriber(subscriberId: string): Promise<ParticipantRecord[]>;
 }
 
-/** The registry that a bare domain belongs to, where nothing else is said. */
+/** The default registry of a bare domain. */
 export const defaultRegistryName = 'subscribers.beckn.one';
 
 export interface RegistryOptions {
@@ -31,7 +31,7 @@ export interface RegistryOptions {
 
 const maxKeepMs = 5 * 60_000;
 const notFoundKeepMs = 30_000;
-/** The oldest lookups are dropped first: a client talks to a few services. */
+/** The oldest lookups are dropped first, because a client uses few services. */
 const maxKept = 1_000;
 const askTimeoutMs = 5_000;
 const maxAnswerBytes = 4 * 1024 * 1024;
@@ -86,7 +86,7 @@ function readKey(record: ParticipantRecord): KeyLookup {
   }
 }
 
-/** Undefined when the registry has nothing there. */
+/** Undefined if the registry has no such record. */
 async function ask(options: RegistryOptions, path: string): Promise<Json | undefined> {
   const url = `${options.url.replace(/\/+$/, '')}${path}`;
   try {

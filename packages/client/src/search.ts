@@ -6,11 +6,11 @@ import { ask, type CallOptions, type Core } from './core.ts';
 import { asSignpostError } from './errors.ts';
 
 export interface SearchOptions extends Omit<CallOptions, 'messageId'> {
-  /** How many catalogs are asked for at a time (1 to 100, default 20). */
+  /** Number of catalogs per request (1 to 100, default 20). */
   pageSize?: number;
 }
 
-/** The catalogs of a catalog service that match, page by page (catalog spec: POST /catalog/search). Unless `type` says otherwise: MASTER catalogs. */
+/** The matching catalogs of a catalog service, page by page (catalog spec: POST /catalog/search). Default type: MASTER. */
 export async function* search(
   core: Core,
   filters: SearchFilters = {},

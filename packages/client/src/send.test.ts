@@ -5,7 +5,7 @@ import { buffer } from 'node:stream/consumers';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { generateSeed, Signpost } from './index.ts';
 
-// A service that fails in all the ways in which services fail, before it answers.
+// A service that fails in all typical ways before it answers.
 
 type Behaviour = (
   request: IncomingMessage,

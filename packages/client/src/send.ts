@@ -20,8 +20,8 @@ import { SignpostError } from './errors.ts';
 import type { Settings } from './options.ts';
 import { readBytes } from './read-bytes.ts';
 
-// One signed request and its synchronous answer. What could not be delivered is sent again: the same bytes under the same messageId, each time
-// with a fresh signature, so that a service that had received it already does nothing twice (catalog spec: Idempotence).
+// One signed request and its synchronous answer. An undelivered request is sent again: the same bytes under the same messageId, with a
+// new signature, so that a service that had already received it does nothing twice (catalog spec: Idempotence).
 
 export interface Outgoing {
   method: Action['method'];
@@ -29,7 +29,7 @@ export interface Outgoing {
   url: string;
   body: Buffer;
   messageId?: string;
-  /** Told the Authorization header of each attempt before it leaves: the callback may be here before the answer. */
+  /** Called with the Authorization header of each attempt before it is sent, because the callback may arrive before the answer. */
   onAttempt?(authorization: string): void;
   signal?: AbortSignal;
 }
@@ -37,17 +37,17 @@ export interface Outgoing {
 export interface Answer {
   status: number;
   body: JsonObject;
-  /** Identity of who signed the answer, where the signature holds and is that of the service: deployed peers do not sign all of theirs. */
+  /** Identity of the answer's signer, if the signature is valid and from the service: deployed peers do not sign all answers. */
   signer?: string;
-  /** How many resources the answer to come has, where the service says that it was cut. */
+  /** Number of resources in the following answer, if the service reports that it was cut. */
   truncated?: number;
 }
 
-/** Statuses under which the same request may succeed later. */
+/** Statuses after which the same request may succeed later. */
 const passingStatuses = [408, 429, 500, 502, 503, 504];
 const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** Throws a SignpostError when it was refused, or when no answer came. */
+/** Throws a SignpostError if it was refused or not answered. */
 export async function send(settings: Settings, request: Outgoing): Promise<Answer> {
   const endMs = performance.now() + settings.retryForMs;
   for (let attempts = 1; ; attempts += 1) {
@@ -71,7 +71,7 @@ type Tried =
   | { answer: Answer }
   | { error: SignpostError; mayPass: boolean; retryAfterMs?: number; date?: string };
 
-/** Without a body, where the server's clock may be why it answered 401, the request is signed and sent once more by that clock. */
+/** If a request without a body gets a 401 that the server's clock may explain, it is signed with that clock and sent once more. */
 async function tryOnce(settings: Settings, request: Outgoing): Promise<Tried> {
   const tried = await tryAt(settings, request, new Date());
   if ('answer' in tried) return tried;
@@ -129,7 +129,7 @@ function unreachable(error: unknown, url: string, messageId: string | undefined)
       });
 }
 
-/** Any 2xx is an acceptance unless it says NACK. */
+/** Any 2xx is an acceptance unless it is a NACK. */
 function findRefusal(
   status: number,
   document: JsonObject | undefined,
@@ -143,7 +143,7 @@ function findRefusal(
   return new SignpostError('NET_INTERNAL_ERROR', problem, { status, messageId });
 }
 
-/** A missing or wrong signature of an answer, or that of somebody else, is logged, and no reason to fail (protocol decision: acknowledgements). */
+/** Logs an answer's missing, invalid or foreign signature, but does not fail (protocol decision: acknowledgements). */
 async function findSigner(
   { registry, registryName, logger }: Settings,
   { service, url }: Outgoing,

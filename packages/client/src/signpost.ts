@@ -17,7 +17,7 @@ import { type ReceivedRequest, receive, type SentAnswer } from './receive.ts';
 import { type SearchOptions, search } from './search.ts';
 import { listSubscriptions, type SubscribeOptions, subscribe, unsubscribe } from './subscriptions.ts';
 
-/** A participant of a network: it signs what it sends, and verifies what it receives. */
+/** A participant of a network: it signs messages that it sends, and verifies those that it receives. */
 export class Signpost {
   readonly #core: Core;
   #listener: Listener | undefined;
@@ -26,17 +26,17 @@ export class Signpost {
     this.#core = createCore(readOptions(options));
   }
 
-  /** Resolves with the results of catalog/on_publish, one per catalog. A result may be REJECTED or PARTIAL, with the errors in it. */
+  /** Resolves with the results of catalog/on_publish, one per catalog. A result may be REJECTED or PARTIAL, with its errors. */
   publish(catalogs: Catalog | readonly Catalog[], options?: PublishOptions): Promise<PublishResult[]> {
     return publish(this.#core, catalogs, options);
   }
 
-  /** The hits of a discovery service, requested page by page as they are read. A string is a text search. */
+  /** The hits of a discovery service; requests pages on demand. A string is a text search. */
   discover(intent: Intent | string, options?: DiscoverOptions): AsyncGenerator<Found, void, void> {
     return discover(this.#core, intent, options);
   }
 
-  /** From then on, catalogs that match are pushed to your registered address: see `onMessage`. */
+  /** Afterwards, matching catalogs are pushed to your registered address: see `onMessage`. */
   subscribe(selection: SubscriptionSelection, options?: SubscribeOptions): Promise<Subscription> {
     return subscribe(this.#core, selection, options);
   }
@@ -53,12 +53,12 @@ export class Signpost {
     return pull(this.#core, subscriptionId, options);
   }
 
-  /** Catalogs of a catalog service by type, network and schema type; MASTER catalogs unless `type` says otherwise. */
+  /** Catalogs of a catalog service by type, network and schema type; default type: MASTER. */
   search(filters?: SearchFilters, options?: SearchOptions): AsyncGenerator<ReceivedCatalog, void, void> {
     return search(this.#core, filters, options);
   }
 
-  /** Handles a request that your own server received. The adapters call it. */
+  /** Handles a request that your server received. The adapters call it. */
   receive(request: ReceivedRequest): Promise<SentAnswer> {
     return receive(this.#core, request);
   }
@@ -72,7 +72,7 @@ export class Signpost {
     return listener;
   }
 
-  /** Stops listening, and ends what waits for a callback. */
+  /** Stops listening, and ends calls that wait for a callback. */
   async close(): Promise<void> {
     this.#core.awaited.close();
     await this.#listener?.close();

@@ -12,7 +12,7 @@ import { asSignpostError, SignpostError } from './errors.ts';
 // The operations on /catalog/subscription (catalog spec: Subscription).
 
 export interface SubscribeOptions extends CallOptions {
-  /** Updates this one, and reactivates it where it is INACTIVE. */
+  /** Updates this one, and reactivates it if it is INACTIVE. */
   subscriptionId?: string;
 }
 

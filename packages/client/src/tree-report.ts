@@ -3,20 +3,20 @@ import type { HostedDocument } from '../../../src/rules/self-hosted/faults.ts';
 import type { Registry } from './registry.ts';
 
 export interface VerifyTreeOptions {
-  /** Base address of the registry's DeDi API, or a registry of your own making: the keys of the node are the registry's word. */
+  /** Base address of the registry's DeDi API, or your own Registry: the keys of the node come from it. */
   registry: string | Registry;
   registryName?: string;
   /** subscriberId of the node that must have signed the files. Default: the node that the files name; its keys must have signed them. */
   node?: string;
-  /** Lets files be read from loopback and private addresses, and by http: for development (default false). */
+  /** Allows files at loopback and private addresses, and by http: for development (default false). */
   allowPrivateAddresses?: boolean;
-  /** In place of the global one, for the registry. Files use it only where private addresses are allowed, as downloads do. */
+  /** Replaces the global one for the registry. Files use it only if private addresses are allowed, like downloads. */
   fetch?: typeof fetch;
   signal?: AbortSignal;
 }
 
 export interface TreeReport {
-  /** `namespace/registry` of the node; undefined where not even the manifest could be read. */
+  /** `namespace/registry` of the node; undefined if the manifest could not be read. */
   node?: string;
   isValid: boolean;
   documents: number;

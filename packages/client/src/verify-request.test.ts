@@ -5,7 +5,7 @@ import callbacks from '../../../vectors/callbacks.json' with { type: 'json' };
 import keyring from '../../../vectors/keys.json' with { type: 'json' };
 import { verifyRequest } from './index.ts';
 
-// The callbacks of vectors/, as a participant receives them who knows what it sent.
+// The callbacks of vectors/, as received by a participant that knows its requests.
 
 interface ReceivedCallback {
   body: string;
@@ -34,7 +34,7 @@ describe('verifyRequest, held against the vectors of callbacks,', () => {
     expect(signer).toBe(`${subscriberId}/subscribers.beckn.one`);
   });
 
-  // That of another request in requestDigest is known where the request is: a Signpost refuses it.
+  // Without the request, another one's digest in requestDigest cannot be detected: a Signpost refuses it.
   it.each(callbacks.refuse.filter(({ code }) => code.startsWith('AUT_')))(
     'refuses $name',
     async (callback) => {

@@ -36,7 +36,7 @@ export type ReceivedMessage = Verified &
         action: 'on_discover';
         context: Context;
         message: OnDiscoverMessage;
-        /** How many resources it has, where the service says that the answer was cut: page, to get the others. */
+        /** Number of its resources, if the service reports that the answer was cut: use pages to get the others. */
         truncated?: number;
       }
     | { action: 'catalog/push'; context: Context; message: PublishMessage }
@@ -45,47 +45,47 @@ export type ReceivedMessage = Verified &
 export interface Verified {
   /** Identity of the signer, `namespace/registry`. */
   signer: string;
-  /** Base address of the signer in the registry, where `resolveKey` gave it. */
+  /** Base address of the signer in the registry, if `resolveKey` returned it. */
   signerUrl?: string;
   /** The recordId of its key. */
   keyId: string;
-  /** Digest of the body, as signed. */
+  /** The signed digest of the body. */
   digest: string;
-  /** The text of the signature: the answer signs it. */
+  /** The text of the signature, which the answer signs. */
   signature: string;
-  /** Whether a callback signs the signature of the request that it answers. */
+  /** Whether a callback signs the signature of its request. */
   chained: boolean;
 }
 
 export interface VerifyOptions {
-  /** The public key that a signature names, as text of a registry record or as KeyObject; undefined where there is none to use. */
+  /** The public key of a signature, as text of a registry record or as KeyObject; undefined if there is no usable one. */
   resolveKey(signer: { subscriberId: string; keyId: string }): ResolvedKey | Promise<ResolvedKey>;
-  /** The Authorization headers that your request with this messageId was sent with, one for each attempt: a callback signs one of their signatures. */
+  /** The Authorization headers of your request with this messageId, one per attempt: a callback signs one of their signatures. */
   findSent?(messageId: string): readonly string[] | Promise<readonly string[]>;
-  /** The action expected at this address; without it, any that `context.action` names. */
+  /** The expected action at this address; default: the one in `context.action`. */
   action?: ReceivedMessage['action'];
-  /** Refuses callbacks that do not sign the signature of the request that they answer (default false: some peers send none). */
+  /** Refuses callbacks that do not sign the signature of their request (default false: some peers send none). */
   requireCallbackChain?: boolean;
   registryName?: string;
   now?: Date;
-  /** How far the sender's clock may be ahead (default 60). */
+  /** Maximum lead of the sender's clock (default 60). */
   clockSkewSeconds?: number;
-  /** How long a signature may be valid (default 7,200). */
+  /** Maximum validity of a signature (default 7,200). */
   maxSignatureSeconds?: number;
 }
 
 export type ResolvedKey =
   | string
   | KeyObject
-  /** `subscriberId` is the `subscriber_id` of the registry's record, by which the context may name the sender, and `url` the address there. */
+  /** `subscriberId` is the `subscriber_id` in the registry record, by which the context may name the sender, and `url` the address there. */
   | { publicKey: string | KeyObject; subscriberId?: string; url?: string }
   | undefined;
 
 export type HeaderSource = Headers | Record<string, string | string[] | undefined>;
 
 /**
- * Verifies what somebody sent, over the bytes as they came (catalog spec: Authentication). No file and no network is touched here. In this
- * order, the first failure is thrown: header → time window → key → signature → JSON, context, schema → named caller.
+ * Verifies a received message over its original bytes (catalog spec: Authentication), without files or network. It throws the first failure in
+ * this order: header → time window → key → signature → JSON, context, schema → named caller.
  */
 export async function verifyRequest(
   rawBody: Uint8Array,
@@ -113,7 +113,7 @@ async function verify(
   const action = findAction(body, options.action);
   checkSignatureForm(header, action.kind, options.requireCallbackChain);
   const { context: sent, message } = parseEnvelope(body, action, now);
-  // A push, the only request, may leave its sender's own id out.
+  // A push, the only request, may omit its sender's id.
   const context = action.kind === 'request' ? { bppId: header.subscriberId, ...sent } : sent;
   const { registryName = defaultRegistryName } = options;
   const signer = identityOf(header.subscriberId, registryName);
@@ -161,7 +161,7 @@ async function resolveKey(
   };
 }
 
-/** The body is not verified yet: it is only searched for the id, and no tree is built of it. */
+/** The body is not verified yet, so it is only searched for the id, and not parsed into a tree. */
 async function findAnswered(body: Uint8Array, { findSent }: VerifyOptions): Promise<string[]> {
   const messageId = scanMessageId(body);
   const sent = messageId === undefined ? [] : ((await findSent?.(messageId)) ?? []);

@@ -27,9 +27,9 @@ const limits = { maxIndexes: 100, maxEntries: 20_000, maxChanges: 1_000, maxMast
 const maxInflatedBytes = 100 * 1024 * 1024;
 
 /**
- * Reads what a Provider Node publishes as files, from its host or out of a directory, as a crawler does that has never seen it (self-hosted spec:
- * Discovery crawl order): manifest → Subscriber record → indexes → entries → baseline and change files. Every signature, digest and version is
- * checked; domain schemas of attributes are not. Throws only where the registry cannot be asked.
+ * Reads the files that a Provider Node publishes, from its host or a directory, like a new crawler (self-hosted spec: Discovery crawl order):
+ * manifest → Subscriber record → indexes → entries → baseline and change files. Every signature, digest and version is checked; domain schemas of
+ * attributes are not. Throws only if the registry is unreachable.
  */
 export async function verifyTree(place: string | URL, options: VerifyTreeOptions): Promise<TreeReport> {
   return (await walkTree(place, options)).report;
@@ -38,11 +38,11 @@ export async function verifyTree(place: string | URL, options: VerifyTreeOptions
 export interface WalkedTree {
   report: TreeReport;
   files: { document: HostedDocument; url: string; digest?: string }[];
-  /** Content of the requested catalog, if all of its files hold. */
+  /** Content of the requested catalog, if all its files are valid. */
   content?: CatalogContent;
 }
 
-/** Likewise, with what was read. Of several catalogs, only the one that `asked` names, where it is given. */
+/** Likewise, and returns what it read. If `asked` is given, it reads only that catalog. */
 export async function walkTree(
   place: string | URL,
   options: VerifyTreeOptions,
@@ -77,7 +77,7 @@ function note(report: TreeReport, link: Finding): void {
   if (link.kind === 'holds' && link.document !== 'catalog') report.documents += 1;
   if (link.kind !== 'fault') return;
   const { url, catalogId, code, message, hint } = link;
-  // If the files of a catalog do not add up, the fault is in the entry that lists them.
+  // If the files of a catalog do not match, the fault is in the entry that lists them.
   const document = link.document === 'catalog' ? 'entry' : (link.document as HostedDocument);
   report.faults.push({ document, url, catalogId, code, message, hint });
 }
@@ -123,10 +123,10 @@ export function openRegistry({ registry, registryName = defaultRegistryName, fet
   return typeof registry === 'string' ? createRegistry({ url: registry, registryName, fetch }) : registry;
 }
 
-// Where published files are read from: the host that serves them, or a directory, before it is uploaded.
+// Source of published files: the host that serves them, or a directory, before it is uploaded.
 
 interface TreeSource extends VerifiedSource {
-  /** Undefined where there is no such file; throws where that could not be found out. */
+  /** Undefined if the file does not exist; throws if that is unknown. */
   read(url: string): Promise<ServedFile | undefined>;
 }
 
@@ -145,7 +145,7 @@ function httpSource({ origin, host }: URL, ask: FetchFile, signal?: AbortSignal)
       const response = await ask(url, { signal: signal ? AbortSignal.any([signal, timeout]) : timeout });
       if (response.status === 404 || response.status === 410) return undefined;
       if (!response.ok) throw new Error(`it answers ${response.status}`);
-      // A Content-Encoding is taken off by fetch, or seen by the first bytes of the file.
+      // fetch removes a Content-Encoding; otherwise the first bytes of the file show it.
       return { url, wire: await readBytes(response, maxFileBytes) };
     },
   };

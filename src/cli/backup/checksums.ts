@@ -6,10 +6,10 @@ import { pipeline } from 'node:stream/promises';
 import { CommandError } from '../command.ts';
 import { pathsIn, readPlainFile } from './layout.ts';
 
-// SHA256SUMS of a backup, as sha256sum writes and checks it: disks and copies lose bytes, and a restore should find out before it writes anything.
+// SHA256SUMS of a backup, in the format of sha256sum. Disks and copies lose bytes; a restore should notice that before it writes anything.
 
 const name = 'SHA256SUMS';
-/** In hexadecimal digits. */
+/** Hexadecimal digits. */
 const digestLength = 64;
 const maxNamed = 3;
 
@@ -21,13 +21,13 @@ export async function writeChecksums(directory: string): Promise<number> {
   return countBytes(directory, files);
 }
 
-/** Throws a plain sentence where a file is damaged, missing or not listed, or the files have more bytes together: a list that was cut off does not pass. */
+/** Throws a plain sentence if a file is damaged, missing or not listed, or if the total size is too large: a truncated list must fail. */
 export async function verifyChecksums(directory: string, bytes: number): Promise<void> {
   const { files, others } = await listEntries(directory);
   const apart = [name, relative(directory, pathsIn(directory).facts)];
   const present = new Set(files.filter((path) => !apart.includes(path)));
   const lines = await readLines(directory, [...present]);
-  // A line is a digest, two spaces and a path: one that was cut off before its path lists no file.
+  // A line is a digest, two spaces and a path. A line that is cut off before the path lists no file.
   const hasPath = (line: string) => line.length > digestLength + 2;
   const listed = new Map(
     lines.filter(hasPath).map((line) => [line.slice(digestLength + 2), line.slice(0, digestLength)]),
@@ -42,7 +42,7 @@ export async function verifyChecksums(directory: string, bytes: number): Promise
     throw new CommandError(
       `${directory} is damaged: its files have more than the ${bytes} bytes that were backed up. Nothing was restored: use another backup.`,
     );
-  // Files are opened only after their kinds and sizes were checked: a device or a pipe has no end.
+  // Checks kinds and sizes before it opens files: reading a device or a pipe may never end.
   if (broken.length === 0)
     for (const path of present)
       if ((await digest(join(directory, path)).catch(() => 'unreadable')) !== listed.get(path))
@@ -54,7 +54,7 @@ export async function verifyChecksums(directory: string, bytes: number): Promise
   );
 }
 
-/** More than a list of these files has: white space, and lines of files that were lost. */
+/** Tolerance for white space and for lines of lost files. */
 const spareBytes = 1024 * 1024;
 
 async function readLines(directory: string, present: readonly string[]): Promise<string[]> {

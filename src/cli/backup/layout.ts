@@ -6,11 +6,11 @@ import { CommandError } from '../command.ts';
 
 // The files of a backup:
 //
-//   backup.json     when it was made, and of what; written last, so that a backup without it is none
-//   SHA256SUMS      of all files that follow
+//   backup.json     time and facts of the backup; written last, so that a directory without it is not a backup
+//   SHA256SUMS      of all following files
 //   database.dump   by pg_dump, in its custom format
 //   data/           DATA_DIR without the embedded database and locks
-//   publisher/      PUBLISHER_DIR, where it is not under DATA_DIR
+//   publisher/      PUBLISHER_DIR, unless it is under DATA_DIR
 
 export type BackupFacts = Awaited<ReturnType<typeof readFacts>>;
 
@@ -37,14 +37,14 @@ export async function readFacts(directory: string) {
     version: String(facts.version),
     hasDatabase: facts.hasDatabase === true,
     hasPublisher: facts.hasPublisher === true,
-    /** Total size of the files in SHA256SUMS; older backups do not have it. */
+    /** Total size of the files in SHA256SUMS; older backups lack it. */
     bytes: typeof facts.bytes === 'number' ? facts.bytes : Number.POSITIVE_INFINITY,
   };
 }
 
 const maxFactsBytes = 64 * 1024;
 
-/** A file of a backup that somebody may have put there: no link, no pipe and no device, which may never end, and not larger than it can be. */
+/** Reads a file of a backup that may be forged: it refuses links, pipes and devices, which may never end, and files above the size limit. */
 export async function readPlainFile(file: string, maxBytes: number): Promise<Buffer> {
   const found = await lstat(file);
   if (!found.isFile()) throw new Error(`${file} is not a regular file.`);
@@ -56,7 +56,7 @@ export function isInside({ DATA_DIR, publisherDir }: Config): boolean {
   return isUnder(resolve(DATA_DIR), resolve(publisherDir));
 }
 
-/** Whether a path is the parent itself or lies below it, by their names. A child may be called `..data`. */
+/** Whether a path is the parent or below it, by name. A child may be called `..data`. */
 export function isUnder(parent: string, path: string): boolean {
   const way = relative(parent, path);
   return way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);

@@ -7,7 +7,7 @@ import { hasCode } from '../../error-code.ts';
 import { describeServer } from '../../storage/connection.ts';
 import { CommandError } from '../command.ts';
 
-// pg_dump and pg_restore, which know every type, sequence and constraint, and which operators have trusted for decades.
+// pg_dump and pg_restore support every type, sequence and constraint, and operators have trusted them for decades.
 
 const execute = promisify(execFile);
 
@@ -19,7 +19,7 @@ export async function dumpDatabase(url: string, file: string, form = ['--format=
   await run('pg_dump', [...form, '--no-owner', '--no-privileges', ...excluded, `--file=${file}`], url);
 }
 
-/** All of it, or nothing. */
+/** Restores everything or nothing. */
 export async function restoreDatabase(url: string, file: string): Promise<void> {
   const options = ['--no-owner', '--no-privileges', '--single-transaction', '--exit-on-error'];
   await run('pg_restore', [...options, file], url);
@@ -40,7 +40,7 @@ async function run(program: string, args: readonly string[], url: string): Promi
   }
 }
 
-/** Arguments are for everybody to see who lists processes: the password goes into a file of ours, which libpq reads. */
+/** Arguments are visible to anyone who lists processes, so the password goes into a private file, which libpq reads. */
 async function hidePassword(url: string, file: string): Promise<string> {
   const address = new URL(url);
   if (address.password === '') return url;
@@ -55,5 +55,5 @@ const notFound =
   "is not in the PATH. It comes with PostgreSQL's client programs (Debian: postgresql-client), and must be of the server's version or later. With --no-database it is not needed.";
 
 const shownCharacters = 2_000;
-/** A program that says more than this is ended. */
+/** A program that prints more than this is ended. */
 const maxSaidBytes = 16 * 1024 * 1024;

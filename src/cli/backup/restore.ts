@@ -28,7 +28,7 @@ export async function restore(
   const facts = directory === undefined ? undefined : await readFacts(directory);
   if (directory !== undefined && facts)
     await restoreFrom(directory, { ...facts, hasDatabase: facts.hasDatabase && database }, config, context);
-  // Other services know a newer state than the restored one, so everything is sent to them and requested from them again.
+  // Other services have seen a newer state than the restored one, so everything is sent to them and requested from them again.
   const tellOthers = () =>
     withDatabase(context, async (restored) => {
       await forgetTransactions(restored);
@@ -53,7 +53,7 @@ async function restoreFrom(
 ): Promise<void> {
   const paths = pathsIn(directory);
   const { DATABASE_URL: url, DATA_DIR, publisherDir } = config;
-  // All that can be refused is, before anything is written: a second try finds the database no longer empty.
+  // Checks everything before anything is written, because a second try would find a database that is not empty.
   await withProgress(context, 'verifying the backup', () => verifyChecksums(directory, bytes));
   const copied = (await readdir(paths.data)).map((name) => join(DATA_DIR, name));
   for (const taken of [...copied, publisherDir])
@@ -71,7 +71,7 @@ async function restoreFrom(
   });
 }
 
-/** Keys and tokens are for their owner alone, whatever modes archives and copies have left the backup with. */
+/** Only the owner may read keys and tokens, whatever file modes the backup has. */
 async function closeSecrets(config: Config): Promise<void> {
   const keys = join(config.DATA_DIR, 'keys');
   const seeds = await readdir(keys).catch(() => []);
@@ -87,7 +87,7 @@ async function closeSecrets(config: Config): Promise<void> {
     });
 }
 
-/** A directory without files is as good as none; locks do not count, which lie one level deeper for `up`. */
+/** A directory without files counts as missing. So does one with only locks, which for `up` are one level deeper. */
 async function hasFiles(path: string): Promise<boolean> {
   const found = await stat(path).catch(() => undefined);
   if (!found?.isDirectory()) return found !== undefined;
@@ -96,7 +96,7 @@ async function hasFiles(path: string): Promise<boolean> {
   return false;
 }
 
-/** Not opened as usual: that would bring our tables into it. */
+/** Does not open the database as usual, because that would create our tables. */
 async function requireEmpty(url: string): Promise<void> {
   const client = new pg.Client(connectionSettings(url));
   try {

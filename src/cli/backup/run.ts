@@ -14,10 +14,10 @@ export interface BackupOptions {
   database: boolean;
 }
 
-/** As long as a publish of the largest catalogs may take. */
+/** Covers a publish of the largest catalogs. */
 const lockWaitMs = 120_000;
 
-/** The database first, then the files: a restored crawler finds files that are newer than what it has seen, never older ones, which it would refuse. */
+/** The database first, then the files: a restored crawler would refuse files that are older than those it has seen, but accepts newer ones. */
 export async function backup(directory: string, { database }: BackupOptions, context: CommandContext) {
   const config = context.config();
   const { DATABASE_URL: url } = config;
@@ -71,11 +71,11 @@ async function copyFiles(config: Config, paths: { data: string; publisher: strin
     if (hasPublisher && !isInside(config)) await copyDirectory(config.publisherDir, paths.publisher);
   };
   if (!hasPublisher) return copy();
-  // Nothing is published meanwhile, so that every file is there that the index names.
+  // Blocks publishing during the copy, so that every file in the index exists.
   await withFileLock(join(resolve(config.publisherDir), 'lock'), lockWaitMs, copy);
 }
 
-/** With modes and times; without the embedded database, locks, and whatever is no file, such as a socket. */
+/** Keeps modes and times; skips the embedded database, locks, and everything that is not a file, such as sockets. */
 export async function copyDirectory(from: string, to: string): Promise<void> {
   if (!(await stat(from).catch(() => undefined))) return void (await mkdir(to, { mode: 0o700 }));
   await cp(from, to, {

@@ -10,7 +10,7 @@ import {
 import { joinSome } from '../command.ts';
 import type { Suspect } from './difference.ts';
 
-// The catalogs of a catalog service, each by itself, and beside the copies that a discovery service has of them.
+// Compares the catalogs of a catalog service with the copies of a discovery service, and checks each on its own.
 
 const catalogsAtOnce = 100;
 
@@ -19,7 +19,7 @@ export interface Sides {
   index: Queryable;
   service: string;
   feeds: readonly FeedState[];
-  /** The ACTIVE subscriptions of these feeds, and whose they are. */
+  /** The ACTIVE subscriptions of these feeds, with their owners. */
   active: ReadonlyMap<string, string>;
   onCatalogs(count: number): void;
 }
@@ -112,7 +112,7 @@ function describeDocuments(published: ReadonlyMap<string, string>, copied: Reado
   return parts.filter((part) => part !== '').join('; ') || 'the members of the catalog itself';
 }
 
-/** Catalogs that searches find, although the catalog service does not have them, or not for this discovery service. */
+/** Finds catalogs that searches return although the catalog service does not have them, or not for this discovery service. */
 async function findSurplus(
   { catalogs, index }: Sides,
   source: string,

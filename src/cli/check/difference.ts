@@ -23,17 +23,17 @@ export interface Difference {
   message: string;
 }
 
-/** A difference that may be under way: it is one if it is still there after a while, and nothing has moved. */
+/** A difference that may still resolve. It counts if it is still there after a while without progress. */
 export interface Suspect extends Difference {
-  /** Names the same difference at the next look. */
+  /** Identifies the same difference in the next comparison. */
   name: string;
-  /** Another text at the next look: something has moved. */
+  /** A different text in the next comparison means progress. */
   progress: string;
-  /** Several with the same cause are one difference. */
+  /** Differences with the same cause are merged. */
   cause?: string;
 }
 
-/** One difference for each cause: a dead receiver is one, however many catalogs it misses. */
+/** Returns one difference per cause: a dead receiver is one, however many catalogs it misses. */
 export function groupByCause(suspects: readonly Suspect[]): Difference[] {
   const groups = new Map<string, Suspect[]>();
   for (const suspect of suspects) {
@@ -58,16 +58,16 @@ export function missedPush(missed: MissedPush): Suspect {
   const { id, version, subscriber, acknowledgedVersion, state, attempts, lastSentAt } = missed;
   return {
     ...{ kind: 'push-missed', catalogId: id, name: `push ${id} ${subscriber}`, cause: describeCause(missed) },
-    // As long as its receiver takes others, a push that never failed only waits for its turn.
+    // While its receiver accepts other pushes, a push that never failed is only waiting for its turn.
     progress: [acknowledgedVersion, state, attempts, attempts === 0 ? lastSentAt?.getTime() : ''].join(' '),
     message: `catalog ${id} is at version ${version} in the catalog service, ${describePush(missed)}`,
   };
 }
 
-/** How long after its time a push may be on its way: the receiver has 30 s to answer, and others may be sent before. */
+/** How long a due push may take: the receiver has 30 s to answer, and others may be sent first. */
 const underWayMs = 60_000;
 
-/** A push that failed and is tried again in a while. Parked ones, and those that are due and not sent, are not. */
+/** Whether a push has failed and waits for a retry. Parked pushes do not count, and neither do overdue ones. */
 export function isInBackoff({ state, attempts, dueAt }: MissedPush, now: Date): boolean {
   return state === 'pending' && (attempts ?? 0) > 0 && now.getTime() < (dueAt?.getTime() ?? 0) + underWayMs;
 }

@@ -35,14 +35,14 @@ export interface CheckOptions {
 }
 
 const maxListed = 10_000;
-/** Times that the parts are compared. A difference counts if every look finds it, and nothing of it has moved between the last two. */
+/** Number of comparisons. A difference counts if every comparison finds it and there was no progress between the last two. */
 const looks = 4;
 
 interface Checked {
   catalogs: number;
   documents: number;
   files: number;
-  /** Pushes that failed and are tried again: their subscribers have not missed anything yet. */
+  /** Failed pushes that will be tried again: their subscribers have not missed anything yet. */
   waitingPushes: number;
 }
 
@@ -97,7 +97,7 @@ async function findLasting(parts: Parts): Promise<Difference[]> {
     const before = new Map(suspects.map((suspect) => [suspect.name, suspect.progress]));
     const ids = [...new Set(suspects.flatMap(({ catalogId }) => catalogId ?? []))];
     const still = (await look(ids)).filter(({ name }) => before.has(name));
-    // Until the last look, a difference may move: work that has come to a stop meanwhile is a difference, too.
+    // Before the last comparison, a difference may make progress. Work that has stopped meanwhile counts as a difference, too.
     const isLast = again === looks - 1;
     suspects = still.filter(({ name, progress }) => !isLast || before.get(name) === progress);
   }
@@ -126,7 +126,7 @@ function createLook({ catalogs, index, config, options, checked }: Parts): Look 
     const behind = new Set(
       [...lost, ...waiting.filter(({ subscriber }) => subscribers.includes(subscriber))].map(({ id }) => id),
     );
-    // A copy is behind while its push waits. Where the push is lost, that says so, with both versions.
+    // A copy is behind while its push waits. A lost push is reported already, with both versions.
     const copies = (await compareCopies(sides, ids)).filter(
       ({ kind, catalogId = '' }) => kind === 'catalog-rows' || !behind.has(catalogId),
     );
@@ -147,7 +147,7 @@ async function findTrees(config: Config, { tree }: CheckOptions): Promise<string
   return published ? [config.publisherDir] : [];
 }
 
-/** Each slice is compared in one snapshot: what is written meanwhile is no difference. */
+/** Compares each slice in one snapshot, so that concurrent writes are not differences. */
 async function checkLists({ index, config, checked }: Parts): Promise<Difference[]> {
   const differences: Difference[] = [];
   const maintained = maintainIndex(index, undefined, config);
@@ -165,7 +165,7 @@ async function checkLists({ index, config, checked }: Parts): Promise<Difference
   return differences;
 }
 
-// The files of a node: whether each of them holds, and whether the index has the versions that they lead to.
+// Checks the files of a node: whether each is valid, and whether the index has the versions in them.
 
 interface TreeTools {
   index: Queryable;
@@ -173,7 +173,7 @@ interface TreeTools {
   keys?: readonly string[];
 }
 
-/** Files that cannot be read or verified at all, as without their registry, are one difference: the rest is compared nevertheless. */
+/** Files that cannot be read or verified at all, for example without their registry, are one difference. The other comparisons still run. */
 async function compareTree(place: string, { index, config, keys }: TreeTools) {
   const findings: Finding[] = [];
   try {
@@ -201,7 +201,7 @@ function compareFile(finding: Finding, node: string, crawled: CrawledVersions): 
       message: `published files of ${node}: ${name}: ${message} (${code})`,
     };
   }
-  // A node that this discovery service does not crawl has nothing in its index.
+  // The index has nothing of a node that this discovery service does not crawl.
   if (document !== 'catalog' || finding.kind !== 'holds' || catalogId === undefined || crawled.size === 0)
     return undefined;
   const { version } = finding;

@@ -8,7 +8,7 @@ import type { CommandContext } from '../command.ts';
 // Finds settings that are wrong, or probably not intended. Pure.
 
 interface SettingFinding {
-  /** `wrong`: it cannot be read. `unknown`: there is no such setting. `dangerous`: it opens what is usually closed. */
+  /** `wrong`: it cannot be read. `unknown`: there is no such setting. `dangerous`: it disables a protection. */
   kind: 'wrong' | 'unknown' | 'dangerous';
   setting: string;
   message: string;
@@ -32,7 +32,7 @@ function wrong(line: string): SettingFinding {
 }
 
 function findUnknown({ environment, file }: GivenSettings): SettingFinding[] {
-  // OpenTelemetry reads its own variables, many more than the settings name.
+  // OpenTelemetry reads its own variables, many more than our settings name.
   const isReadBySdk = (name: string) => name.startsWith('OTEL_') && findMeant(name) === undefined;
   const inFile = file.filter((name) => !isSetting(name) && !isReadBySdk(name));
   const misspelt = environment.filter(
@@ -55,7 +55,7 @@ function isSetting(name: string): boolean {
   return isSecretFile || Object.hasOwn(settings, name) || Object.hasOwn(otherSpellings, name);
 }
 
-/** Short names such as HOST are close to too many others. */
+/** Shorter names such as HOST are too similar to others. */
 const shortestMisspelt = 8;
 const mostEdits = 2;
 

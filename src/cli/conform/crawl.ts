@@ -12,7 +12,7 @@ interface CrawlPreparation extends Pick<CrawlSceneOptions, 'profile' | 'crawlWai
   registeredUrl?: string;
 }
 
-/** Has the identity that asks host files for the service to crawl. Returns the reason where nobody would come for them. */
+/** Hosts files under the signer's identity for the service to crawl. Returns the reason if the service would not fetch them. */
 export async function prepareCrawl(
   { self, inbox, registry, registryName, networkId, samples, finds }: DiscoveryScene,
   { target, client, registeredUrl, ...options }: CrawlPreparation,
@@ -38,7 +38,7 @@ export async function prepareCrawl(
 const hintTimeoutMs = 10_000;
 const maxHintAnswerBytes = 64 * 1024;
 
-/** A service that takes no hints may crawl all the same; one that answers as ours does says that it does not. */
+/** A service without hints may still crawl. A service that answers like ours says that it does not. */
 async function sendHint(client: GuardedClient, target: string, nodeId: string): Promise<boolean> {
   try {
     const { status, body } = await client.request(urlOf(target, 'crawl-hints'), {

@@ -33,7 +33,7 @@ async function hasManifest(url: string, client: GuardedClient): Promise<boolean>
   return false;
 }
 
-/** Without a signature: whoever has the path refuses that. */
+/** Sends no signature: a role that has the path refuses that. */
 async function answersAt(url: string, { path }: Action, client: GuardedClient): Promise<boolean> {
   const status = await ask(client, 'POST', `${url.replace(/\/+$/, '')}${path}`);
   return status !== 404 && status !== 405 && status !== 501;

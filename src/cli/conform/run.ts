@@ -65,7 +65,7 @@ export async function conform(url: string, options: ConformOptions, context: Com
     try {
       await checkers[role]({ url, options, config, registry, client, context, signal }, report);
     } catch (error) {
-      // An aborted request fails for no other reason than Ctrl-C.
+      // Only Ctrl-C aborts requests.
       if (!signal.aborted) throw error;
     } finally {
       interrupt.close();
@@ -82,7 +82,7 @@ export async function conform(url: string, options: ConformOptions, context: Com
   });
 }
 
-/** After Ctrl-C: everything that was published is withdrawn. A tree was only read. */
+/** Messages after Ctrl-C: published catalogs are withdrawn. A tree was only read. */
 const endings: Record<Role, string> = {
   catalog: 'Ending after this check, then withdrawing the published catalogs.',
   discovery: 'Ending after this check, then retiring the hosted catalogs.',
@@ -138,17 +138,17 @@ async function checkDiscoveryService(parts: Parts, report: ConformReport): Promi
 async function checkTree(parts: Parts, report: ConformReport): Promise<void> {
   const { url, options, config, registry, signal } = parts;
   const isPlainHttp = new URL(url).protocol === 'http:';
-  // Files that the tree names elsewhere are read as a crawler does; only trees in development may name private addresses.
+  // Reads files elsewhere with the crawler's rules. Only trees in development may name private addresses.
   const client = createGuardedClient({
     allowPrivateAddresses: config.ALLOW_PRIVATE_ADDRESSES && isPlainHttp,
     nameServers: config.DNS_SERVERS,
   });
   try {
     const { REGISTRY_NAME } = config;
-    // A tree is judged by the specification, not by the settings. An index without a signature is read, so that the rest is checked; the tree scene reports it.
+    // A tree is judged by the specification, not by the settings. Unsigned indexes are read so that the rest is checked; the tree scene reports them.
     const spec = { ...readConfig({}), REGISTRY_NAME, ALLOW_UNSIGNED_INDEX: true };
     const source = httpSource(url, spec, client);
-    // If two schemas have one address, the later counts: local schemas add to the bundled ones and replace none.
+    // Of two schemas with one address, the later one counts. Local schemas add to the bundled ones and replace none.
     const isBundled = ({ name }: SchemaSource) => Number(name === 'bundled');
     const schemas = (await readSchemaSources(config)).sort((a, b) => isBundled(a) - isBundled(b));
     const { fetcher } = source;
@@ -165,7 +165,7 @@ async function checkTree(parts: Parts, report: ConformReport): Promise<void> {
   }
 }
 
-/** Runs the requested checks and prints a line for each; no lines if clauses are reported, because these need all checks. */
+/** Runs the requested checks and prints a line for each, but no lines if clauses are reported, because clauses need all checks. */
 async function run<Scene>(
   checks: readonly Check<Scene>[],
   scene: Scene,
@@ -205,7 +205,7 @@ async function withPeer<T>(
       ...{ run: randomUUID().slice(0, 8), registry, registryName: config.REGISTRY_NAME, inbox },
       networkId: options.network ?? config.DEFAULT_NETWORK_ID,
       ...{ self: createSender({ ...sender, key }), waitSeconds: options.wait },
-      // No callback to it is due, but a service may refuse any address that is not the registered one.
+      // No callback to it is expected, but a service may refuse any address except the registered one.
       ...(otherKeys && {
         other: createSender({ ...sender, key: otherKeys, uri: others?.registered ?? inbox.url }),
       }),

@@ -19,7 +19,7 @@ export async function explain(
     try {
       const question = { message: validator(DiscoverMessage)(message, ['message']), scope };
       const search = createSearch({ config, database, threads, now: () => new Date() });
-      // So that a newer process does not rebuild the index for a version that this one cannot read.
+      // Keeps newer processes from rebuilding the index for a version that this process cannot read.
       const announced = await search.announce({ logger });
       const explanation = await search.explain(question).finally(announced.close).finally(search.close);
       const { steps, resourceCount, leftOut } = explanation;
@@ -37,7 +37,7 @@ export async function explain(
   });
 }
 
-/** Consumers are told of it only where they page. */
+/** Consumers see these numbers only on pages. */
 function renderLeftOut({ resources, orMore, offers }: LeftOut): string {
   const others = resources > 0 ? [`${resources}${orMore ? ' or more' : ''} other resources`] : [];
   const missing = [...others, ...(offers > 0 ? [`${offers} offers`] : [])];

@@ -4,7 +4,7 @@ import { locationTargets, type Place } from '../../rules/hit.ts';
 import { collect, parserOf } from '../arguments.ts';
 import { CommandError } from '../command.ts';
 
-// From what a person types to the message of a discover (catalog spec: POST /discover).
+// Builds the message of a discover from options (catalog spec: POST /discover).
 
 export interface IntentOptions {
   near?: Place;
@@ -46,7 +46,7 @@ function buildSpatialEntry({ near, within, target }: IntentOptions): SpatialEntr
   };
 }
 
-/** A condition on a resource, `@.a == 1`; on its price, `price <= 20 INR` or `price.energy <= 0.5 EUR`; or a whole expression, which begins with `$`. */
+/** Accepts a condition on a resource, `@.a == 1`; on its price, `price <= 20 INR` or `price.energy <= 0.5 EUR`; or an expression with `$`. */
 function toExpression(where: string): string {
   const text = where.trim();
   if (text.startsWith('$')) return text;
@@ -55,7 +55,7 @@ function toExpression(where: string): string {
   return `$.catalogs[*].offers[?${conditions.join(' && ')}]`;
 }
 
-/** An offer selects the resources that it covers. JSONPath has no joins: so a condition is on a price, or on a resource. */
+/** An offer selects its resources. JSONPath has no joins, so a condition is on a price or on a resource. */
 function toPriceCondition(text: string): string {
   const [, name, operator, value, currency] =
     /^price(?:\.(\w+))?\s*([<>]=?|==)\s*(\d+(?:\.\d+)?)\s*([A-Z]{3})?$/.exec(text) ?? [];
@@ -72,7 +72,7 @@ function toPriceCondition(text: string): string {
   ].join(' && ');
 }
 
-/** As imports write them (docs/charging.md): per kWh, hour, hour and session. */
+/** Price types in the notation of imports (docs/charging.md): per kWh, hour, hour and session. */
 const priceTypes: Record<string, string> = {
   energy: 'ENERGY',
   time: 'TIME',
@@ -80,7 +80,7 @@ const priceTypes: Record<string, string> = {
   session: 'FLAT',
 };
 
-/** `12.97,77.59`: latitude first, as people and maps write it. */
+/** `12.97,77.59`: latitude first, as on maps. */
 export function parsePlace(text: string): Place {
   const [latitude, longitude, ...others] = text.split(',').map((part) => part.trim());
   const place = { latitude: toNumber(latitude), longitude: toNumber(longitude) };

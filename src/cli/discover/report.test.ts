@@ -52,7 +52,7 @@ describe('what was found', () => {
   });
 
   it('is in the order of the ranking, and as far away as that says: 3.6 km comes before 4.1 km', () => {
-    // Both owners use the same ids, and both have a point that is nearer, or farther away, than the geometry that matched.
+    // Both owners use the same ids, and both have a point nearer to, or farther from, the place than the matching geometry.
     const owners = ['one.example', 'two.example'].map((bppId) => ({ ...catalog, bppId }));
     const line = { catalogId: 'c1', resourceId: 'r1' };
     const distances = [850, 860, 3_600, 4_100];

@@ -6,7 +6,7 @@ import { findLowestPrices, findPrices, leastOf } from '../../rules/prices.ts';
 import { listRanked } from '../../rules/ranked.ts';
 import { counted, renderTable } from '../command.ts';
 
-// The hits as a table, one line per resource. NODE is the publisher, from whom a consumer would order.
+// The hits as a table, one line per resource. NODE is the publisher, where a consumer would order.
 
 const maxCellLength = 40;
 

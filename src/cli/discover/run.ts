@@ -32,7 +32,7 @@ export async function discover(words: readonly string[], options: DiscoverOption
     };
     return ask(question, options, context);
   };
-  // The table shows distances, which are only in the answer to a request with a limit. The specification has no limit: a service that refuses it is asked again without one.
+  // The table shows distances, which need a limit in the request. The specification has no limit: a refused request is sent again without one.
   const needsLimit = near && !context.json && limit === undefined && offset === undefined;
   const { answer, callback } = await send(needsLimit ? { ...message, limit: maxLimit } : message).catch(
     (error) => {
@@ -50,7 +50,7 @@ export async function discover(words: readonly string[], options: DiscoverOption
 const cut =
   'The service cut this answer: there are more. --limit 100 shows how many, --limit and --offset page through them.';
 
-/** Catalog spec, POST /on_discover: its catalogs are never empty, so nothing found is said at once. */
+/** Catalog spec, POST /on_discover: catalogs are never empty, so an empty list means no hits. */
 function printNothing(
   { body }: ReceivedAnswer,
   { near, within }: DiscoverOptions,

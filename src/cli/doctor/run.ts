@@ -73,7 +73,7 @@ export async function diagnoseNode(
   }
 }
 
-/** Chargers that other nodes publish too, from the discovery service of this machine, if there is one. */
+/** Chargers that other nodes publish too, according to the discovery service of this machine, if there is one. */
 async function findPublishedTwice(node: string, context: CommandContext): Promise<Finding[]> {
   if (!hasDatabase(context.config())) return [];
   const [{ withDatabase }, { readDuplicates }] = await Promise.all([
@@ -98,7 +98,7 @@ interface Practice {
   tell(finding: Finding): void;
 }
 
-/** Returns the identity of the node, or the name by which it was asked for. */
+/** Returns the identity of the node, or the given name. */
 async function examineAll(name: string, options: DoctorOptions, practice: Practice): Promise<string> {
   const { config, client, registry, tell } = practice;
   const fetcher = createChainFetcher(config, client);
@@ -121,7 +121,7 @@ async function examineAll(name: string, options: DoctorOptions, practice: Practi
   return identity;
 }
 
-/** Behind an address stands whoever the manifest there names. */
+/** The manifest at an address names the node. */
 async function findPatient(name: string, { catalog }: DoctorOptions, reader: Reader, signal: AbortSignal) {
   const common = catalog === undefined ? {} : { catalogId: catalog };
   if (!/^https?:/.test(name)) return { identity: identityOf(name, reader.registryName), ...common };
@@ -136,7 +136,7 @@ async function findPatient(name: string, { catalog }: DoctorOptions, reader: Rea
 
 type Diagnosis = ReturnType<typeof diagnosisOf>;
 
-/** Faults are broken; hidden catalogs do not appear although nothing is broken; warnings are amiss and yet work. */
+/** Faults break something. Hidden catalogs do not appear although nothing is broken. Warnings break nothing. */
 function diagnosisOf(node: string, findings: readonly Finding[]) {
   const appear = ({ kind, document }: Finding) => kind === 'holds' && document === 'catalog';
   const appearing = findings.filter(appear).flatMap(({ catalogId = [] }) => catalogId);

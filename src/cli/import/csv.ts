@@ -6,7 +6,7 @@ import type { Problem } from '../../import/station.ts';
 import { CommandError } from '../command.ts';
 import type { RowSource } from './rows.ts';
 
-/** The first line after the preamble is the header. Rows are counted as a spreadsheet does: every line of the file is one. */
+/** The first line after the preamble is the header. Rows are numbered as in a spreadsheet: each line of the file counts. */
 export async function readCsv(bytes: Buffer, section: FileSection, file: string): Promise<RowSource> {
   const { delimiter = ',' } = section;
   const { text, skippedLines } = withoutPreamble(decode(bytes, section, file), section, file);
@@ -39,7 +39,7 @@ export async function readCsv(bytes: Buffer, section: FileSection, file: string)
   };
 }
 
-/** In pieces, so that records are made as they are asked for, not all at once. */
+/** Yields pieces, so that records are created on demand, not all at once. */
 function* pieces(bytes: Buffer): Generator<Buffer> {
   for (let start = 0; start < bytes.length; start += pieceBytes)
     yield bytes.subarray(start, start + pieceBytes);
@@ -48,7 +48,7 @@ function* pieces(bytes: Buffer): Generator<Buffer> {
 const pieceBytes = 65_536;
 
 function decode(bytes: Buffer, { encoding = 'utf-8' }: FileSection, file: string): string {
-  // A byte order mark says for certain what a mapping can only expect.
+  // A byte order mark takes precedence over the mapping.
   const name = marks.find(([mark]) => bytes.subarray(0, mark.length).equals(mark))?.[1] ?? encoding;
   try {
     return new TextDecoder(name, { fatal: true }).decode(bytes);

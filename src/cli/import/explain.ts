@@ -77,7 +77,7 @@ async function columnsOf(
   try {
     return (await open(known)).columns;
   } catch (error) {
-    // A file that this mapping cannot read at all.
+    // This mapping cannot read the file.
     if (error instanceof CommandError) return [];
     throw error;
   }
@@ -134,5 +134,5 @@ function note(seen: Map<string, { filled: number; example: string }>, field: str
 }
 
 const shownCharacters = 30;
-/** Enough to see how a file begins. */
+/** Enough to recognise the format of a file. */
 const sniffedBytes = 64;

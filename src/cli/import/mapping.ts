@@ -16,7 +16,7 @@ export async function readMapping(name: string, context: CommandContext): Promis
   } catch (error) {
     if (error instanceof MappingFault)
       throw new CommandError(`The mapping ${name} cannot be used:\n${error.message}`, error);
-    // A ReferenceError: of an alias that names nothing, or of more aliases than anybody writes.
+    // A ReferenceError comes from an unknown alias, or from an excessive number of aliases.
     const isUnreadable =
       error instanceof ProtocolError ||
       (error instanceof Error && ['YAMLParseError', 'ReferenceError'].includes(error.name));
@@ -25,13 +25,13 @@ export async function readMapping(name: string, context: CommandContext): Promis
   }
 }
 
-/** YAML is loaded for the first mapping that is written in it. */
+/** Loads YAML for the first mapping that needs it. */
 async function readYaml(bytes: Buffer): Promise<unknown> {
   const { parse } = await import('yaml');
   return parse(bytes.toString('utf8'));
 }
 
-/** Columns that only the mapping or only the list has, each reported once: this shows spelling mistakes in either. */
+/** Reports columns that only the mapping or only the list has, each once. This reveals spelling mistakes in either. */
 export function compareColumns(mapping: Mapping, columns: readonly string[]): Problem[] {
   const { connectors, ignore } = mapping;
   const isUsed = (column: string) =>
@@ -61,7 +61,7 @@ function noteAbout(columns: readonly string[], why: string): Problem[] {
   return [{ at: 'columns', why: `"${[...new Set(columns)].join(', ')}" (${why})`, kind: 'note' }];
 }
 
-/** Names that templates may use without there being such a column. */
+/** Names that templates may use without a column. */
 function isMade(column: string): boolean {
   return column.startsWith('connector.') || column === 'feature.id';
 }

@@ -41,7 +41,7 @@ function renderPreview({ catalogId, kind, retiredAt, ...preview }: PublishPrevie
   const changes = [
     ...renderList('resource', resources),
     ...renderList('offer', offers),
-    // Whether it is active is told as what the entry says.
+    // The state of the entry shows whether the catalog is active.
     ...members.filter((name) => name !== 'isActive').map((name) => `${name} changed`),
     ...(isActive === undefined ? [] : [isActive ? 'becomes active' : 'becomes inactive']),
     ...('networkIds' in facts ? [`for ${networkIds?.join(', ') ?? 'every network'}`] : []),
@@ -54,7 +54,7 @@ function renderList(what: string, { added, changed, removed }: ListPreview): str
   return counts.map(([word, count]) => `${counted(count, what)} ${word}`);
 }
 
-/** A list may be one of several that are published here: what it does not have is not its to retire. */
+/** Several lists may be published here, so a list does not retire catalogs that it lacks. */
 function renderAbsent(previews: readonly PublishPreview[], entries: PublishedTree['entries']): string[] {
   const here = new Set(previews.map(({ catalogId }) => catalogId));
   const absent = [...entries.values()].filter(

@@ -8,10 +8,10 @@ import { type PublishedTree, readPublishedTree } from '../../publisher/published
 import { findTreeProblem } from '../../publisher/tree-problem.ts';
 import { CommandError, counted, joinSome } from '../command.ts';
 
-// Changes that an operator has made to a catalog after an import, which the list does not have. A publish replaces the whole catalog, so an
-// import copies them into the new one.
+// Changes by an operator to an imported catalog, which are not in the list. A publish replaces the whole catalog, so imports copy these changes into
+// the new one.
 
-/** Nothing is published where there is no directory yet. */
+/** Nothing is published if the directory does not exist yet. */
 export async function readPublished({ publisherDir }: Config): Promise<PublishedTree> {
   try {
     return await readPublishedTree(publisherDir);
@@ -32,7 +32,7 @@ export function startKept(): Kept {
   return { offers: 0, withOffers: 0, paused: [], unreadable: [] };
 }
 
-/** @param kept counts what is kept of this catalog, too */
+/** @param kept counts the kept changes of this catalog, too */
 export function keepOperatorsWork(
   catalog: Catalog,
   current: PublishedCatalog | undefined,
@@ -49,8 +49,8 @@ export function keepOperatorsWork(
 }
 
 /**
- * Offers that no import made are the operator's. And an import does not say of a paused catalog that it is out of use:
- * published so, it would be active again as soon as a list no longer says it.
+ * Offers without an import's mark are the operator's. An import does not mark a paused catalog as out of use:
+ * otherwise it would become active again as soon as a list no longer marks it so.
  */
 function withOperatorsWork(
   catalog: Catalog,

@@ -21,9 +21,9 @@ export function renderReport({ problems, heldBack }: Pick<Collected, 'problems' 
 }
 
 /**
- * Counts of rows, whatever was found in them: a row counts as left out when nothing of it became a charger.
+ * Counts of rows, independent of findings: a row counts as left out if it produced no charger.
  *
- * @param unit what the rows of the source are called: `row`, `feature`, `location`
+ * @param unit the name of a row in the source: `row`, `feature`, `location`
  */
 export function renderSummary(
   count: number,

@@ -6,7 +6,7 @@ import { CommandError } from '../command.ts';
 
 export interface RowSource {
   columns: readonly string[];
-  /** Undefined for what is there and is no row; then it is reported. */
+  /** Yields undefined for an item that is not a row, and reports it. */
   rows(report: (problem: Problem) => void): AsyncIterable<Row | undefined> | Iterable<Row | undefined>;
 }
 
@@ -16,7 +16,7 @@ export function featuresOf(document: Json): Json[] {
 
 export const geoJsonLists = /^(?:features)?$/;
 
-/** The properties of a feature are the cells, `feature.id` is its own id. */
+/** The properties of a feature are the cells; `feature.id` is its id. */
 export function readGeoJson(features: JsonItems, file: string): RowSource {
   const columns = new Set<string>();
   let count = 0;

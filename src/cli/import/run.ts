@@ -49,7 +49,7 @@ export async function collect(
   await withProgress(context, 'Making catalogs', async () => {
     let count = 0;
     for (const station of stations) {
-      // So that progress is shown.
+      // Lets the progress be shown.
       if (count % stationsBetweenPauses === 0) await setImmediate();
       collector.add(station);
       count += 1;
@@ -63,7 +63,7 @@ type CollectOptions = Omit<CollectorOptions, 'checker'>;
 
 const stationsBetweenPauses = 1_000;
 
-/** The catalogs are checked against the same schemas as a publish of them. */
+/** The catalogs are checked against the same schemas as in a publish. */
 async function startCollector(options: CollectOptions, context: CommandContext) {
   const config = context.config();
   const sources = await readSchemaSources(config);
@@ -98,7 +98,7 @@ async function finish(
       wholes.push(keepOperatorsWork(unpack(), await published.find(id), config.WIRE_PROFILE, kept));
   });
   for (const line of renderKept(kept)) context.note(line);
-  // Each catalog is the whole of it (FULL), so that what a list no longer has goes away with the next publish.
+  // Each catalog is complete (FULL), so that things missing in the list disappear with the next publish.
   const message = messageOf(
     wholes.map((catalog) => ({ catalog, updateMode: 'FULL' })),
     network,
@@ -110,7 +110,7 @@ async function finish(
   else for (const piece of renderPublishBody(message)) context.print(piece);
 }
 
-/** Says what was lost; throws where nothing is left, or where nothing may be lost. */
+/** Reports losses. Throws if nothing is left, or if losses are not allowed. */
 export async function reportCollected(
   { count, unit }: Pick<Reading, 'count' | 'unit'>,
   collected: Collected,
@@ -132,7 +132,7 @@ export async function reportCollected(
   context.setExitCode(2);
 }
 
-// The result of an import: one publish body, a catalog a line. However large it is, it is never one text in memory.
+// The result of an import: one publish body, one catalog per line. It is never a single string in memory.
 
 function* renderPublishBody({ catalogs, publishDirectives = [] }: PublishMessage): Generator<string> {
   yield '{"context":{"action":"catalog/publish"},"message":{"catalogs":[';
@@ -147,7 +147,7 @@ function* renderItems(items: readonly object[]): Generator<string> {
     yield JSON.stringify(item) + (index < items.length - 1 ? ',' : '');
 }
 
-/** Under another name until it is complete: whoever publishes the file never meets half of it. */
+/** Writes to a temporary name first, so that nobody publishes half a file. */
 async function writeLines(file: string, lines: Iterable<string>): Promise<void> {
   const draft = `${file}.${process.pid}.part`;
   try {

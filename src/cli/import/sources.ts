@@ -22,13 +22,13 @@ export interface ListSource {
 }
 
 export interface Reading extends StationReading {
-  /** How many there are, or a few less. */
+  /** The number of stations, or slightly fewer. */
   stationCount: number;
   unit: string;
   per?: PerUnit;
 }
 
-/** @param open gives the bytes of a file of the source */
+/** @param open returns the bytes of a file of the source */
 export async function readList(
   { kind, file, mapping = '', tariffs, status }: ListSource,
   context: CommandContext,
@@ -59,7 +59,7 @@ export function readLocations(locations: JsonItems, tariffs: JsonItems): Reading
   return { ...found, stationCount: found.count, unit: 'location' };
 }
 
-/** @param listOf finds the list in a document whose list is empty because its items were taken out, or that has none */
+/** @param listOf finds the list in a document whose items were removed, or that has none */
 function readItems(
   file: string,
   bytes: Buffer,
@@ -86,7 +86,7 @@ async function readRows(source: RowSource, mapping: Mapping, unit: string): Prom
   let count = 0;
   for await (const row of source.rows((problem) => void problems.push(problem))) {
     count += 1;
-    // Nothing here waits for the outside world: without a pause, no progress would be shown.
+    // Nothing here waits for I/O: without a pause, no progress would be shown.
     if (count % rowsBetweenPauses === 0) await setImmediate();
     const mapped = row ? mapRow(row) : { problems: [] };
     problems.push(...mapped.problems);
@@ -96,7 +96,7 @@ async function readRows(source: RowSource, mapping: Mapping, unit: string): Prom
   return { stations: drain(stations), stationCount, problems, count, unit, per: mapping.per };
 }
 
-/** Yields the items and releases each from memory. */
+/** Yields each item and releases it from memory. */
 function* drain<T>(items: T[]): Generator<T> {
   items.reverse();
   for (let item = items.pop(); item !== undefined; item = items.pop()) yield item;

@@ -10,8 +10,8 @@ import { withDatabase } from '../database.ts';
 import { refreshHere } from '../refresh/run.ts';
 import { withRegistry } from '../send/exchange.ts';
 
-// Key rotation of the publisher (self-hosted spec: Authentication, 5): the new key comes into the registry first, because nobody could verify
-// what it signs before; then it signs whatever is new. The manifest lists both for as long as content of the old one is published.
+// Key rotation of the publisher (self-hosted spec: Authentication, 5). The new key is registered first, because nobody could verify its signatures
+// before. Then it signs everything new. The manifest lists both keys as long as content of the old one is published.
 
 export interface RotateOptions {
   keyId?: string;

@@ -44,7 +44,7 @@ export async function serveMcp(options: McpOptions, context: CommandContext): Pr
   }
 }
 
-/** The registry has to know the key that signs, and the address that answers are sent to: otherwise every call would fail, and nobody could see why. */
+/** The registry must list the signing key and the callback address. Otherwise every call would fail without a visible reason. */
 async function checkConsumer(
   self: SigningKey,
   { listen }: McpOptions,
@@ -119,7 +119,7 @@ function createContext(
   return {
     ...{ signpost, callbacks, note: context.note, now: () => new Date() },
     createProver(cancelled) {
-      // One host that answers slowly, file by file, must not hold up the proofs of others.
+      // Limits the time, because a host that answers slowly, file by file, must not delay the proofs of others.
       const signal = AbortSignal.any([cancelled, AbortSignal.timeout(wait * 1_000)]);
       return createProver({ registry, registryName, allowPrivateAddresses, signal });
     },
@@ -155,7 +155,7 @@ async function runHttp(
   const file = join(config.DATA_DIR, 'mcp-token');
   const { token } = loadOrCreateToken(file);
   const { callbacks } = tools;
-  // Where answers come in from elsewhere, so may questions, through a proxy that does not say that it is one.
+  // If callbacks arrive from other machines, requests may too, through a proxy without forwarding headers.
   const isLocal = isThisMachine(http.host) && isThisMachine(new URL(callbacks).hostname);
   const endpoint = await serveHttp({
     ...{ host: http.host, port: http.port, token, isLocal },

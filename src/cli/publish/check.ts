@@ -16,11 +16,11 @@ import { withProgress } from '../progress.ts';
 import { withRegistry } from '../send/exchange.ts';
 import { httpSource } from '../verify/source.ts';
 
-// After a publish: do readers at the public address find what was published, and can they verify it? The files may still have to be copied there.
+// Checks after a publish whether readers find and verify the files at the public address. The files may still have to be copied there.
 
 export type PublicCheck = Awaited<ReturnType<typeof checkPublic>>;
 
-/** Every entry is checked, but the files of this many catalogs only. */
+/** Every entry is checked, but the files of only this many catalogs. */
 const maxCatalogs = 100;
 const withinMs = 60_000;
 
@@ -90,7 +90,7 @@ async function findProblem(
 function findDifference({ catalogId, version }: TriggerResult, trusted?: TrustedEntry): string | undefined {
   if (trusted === undefined) return `No index there lists ${catalogId}.`;
   const found = announcedVersion(trusted.entry);
-  // Somebody else may have published since.
+  // Someone else may have published meanwhile.
   if (version === undefined || (found !== undefined && found >= version)) return undefined;
   return found === undefined
     ? `${catalogId} is retired there.`
@@ -108,7 +108,7 @@ function problemWith({ code, message, hint }: Pick<Complaint, 'code' | 'message'
   return absences.includes(code) ? notThere(message) : { problem: message, advice: hint };
 }
 
-/** Codes for a host that does not have a file yet, or has an older one than index or manifest name. */
+/** Codes for a host that lacks a file, or has an older one than the index or manifest names. */
 const absences: readonly string[] = [
   ...['manifest-missing', 'file-missing', 'http-status', 'unreachable', 'timeout', 'digest-mismatch'],
 ];

@@ -11,7 +11,7 @@ import { openConfiguredSchemas } from '../../schemas/schema-store.ts';
 import { CommandError } from '../command.ts';
 import { withRegistry } from '../send/exchange.ts';
 
-// The publisher's own directory, for commands that write there while no publisher runs.
+// Writes to the publisher's directory, for commands while no publisher runs.
 
 export async function publishDirectly(config: Config, request: object, indexName: string | undefined) {
   return withPublisher(config, async (publisher) => {

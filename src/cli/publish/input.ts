@@ -15,7 +15,7 @@ export function readPublishFile(file: string, content: Json, options: DirectiveO
   return message ? { ...request, message: withDirectives(message, options) } : request;
 }
 
-/** Splits a request by a limit in bytes, never within a catalog. MASTER catalogs come first, so that the catalogs that extend them find them. */
+/** Splits a request by a byte limit, never within a catalog. MASTER catalogs come first, because others extend them. */
 export function splitRequest(request: JsonObject, maxBytes: number): JsonObject[] {
   const { catalogs, publishDirectives, ...others } = isJsonObject(request.message) ? request.message : {};
   if (!Array.isArray(catalogs) || catalogs.length === 0) return [request];

@@ -4,10 +4,10 @@ import { counted, renderTable } from '../command.ts';
 
 type Result = PublishResult | TriggerResult;
 
-/** More are counted, and only those have a row of their own that somebody has to look at. */
+/** Above this, rows are only counted, except those that need attention. */
 const maxRows = 20;
 
-/** One row per catalog, or of many only those that were not accepted; below them errors and warnings, and at the end the count of each kind. */
+/** One row per catalog, or with many catalogs only the rejected ones. Errors and warnings follow, then the count of each kind. */
 export function renderResults(results: readonly Result[]): string {
   const shown = results.length <= maxRows ? results : results.filter(({ status }) => status !== 'ACCEPTED');
   const rows = shown.map((result) => [result.catalogId, result.status, detailOf(result)]);
@@ -36,7 +36,7 @@ function detailOf(result: Result): string {
   return count === undefined ? '' : counted(count, 'resource');
 }
 
-/** `5,000 catalogs: 12 changed, 4,987 unchanged, 1 rejected.` A catalog service does not say what it changed: there they are accepted. */
+/** `5,000 catalogs: 12 changed, 4,987 unchanged, 1 rejected.` A catalog service reports no changes; its catalogs count as accepted. */
 function renderCounts(results: readonly Result[]): string {
   const counts = new Map<string, number>();
   for (const result of results) counts.set(wordFor(result), (counts.get(wordFor(result)) ?? 0) + 1);

@@ -40,12 +40,12 @@ export async function publish(files: readonly string[], options: PublishOptions,
       );
     }
   } catch (error) {
-    // Files before a wrong one are still published.
+    // Reports the files before a wrong one, which were published.
     if (outcome.results.length > 0) report(outcome, context);
     throw error;
   }
   const accepted = outcome.results.filter(({ status }) => status === 'ACCEPTED');
-  // Files are published where readers find them.
+  // Checks the published files at their public address.
   if (to === undefined && accepted.length > 0) {
     const { checkPublic } = await import('./check.ts');
     outcome.public = await checkPublic(context.config(), accepted as TriggerResult[], context);
@@ -53,7 +53,7 @@ export async function publish(files: readonly string[], options: PublishOptions,
   report(outcome, context);
 }
 
-/** An option that would do nothing is a misunderstanding. */
+/** Rejects options without effect, because they are misunderstandings. */
 function refuseOptionsOfOther(options: PublishOptions): void {
   const { to, self } = options;
   if (to !== undefined && self) throw new CommandError('Give either --to or --self, not both.');

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts';
 import { askTrigger } from '../trigger-client.ts';
 
-// Publishing as files of our own: through the publisher that runs on this machine, otherwise on its directory. Both do the same.
+// Publishes as files, through the publisher on this machine or directly in its directory. Both do the same.
 
 export async function publishHere(config: Config, request: object, indexName?: string) {
   const answer = await askTrigger(config, request, indexName);

@@ -6,7 +6,7 @@ export interface PublishToOptions extends AskOptions {
   to: string;
 }
 
-/** Publishes to a catalog service, signed, and waits for its on_publish; undefined when that did not come. */
+/** Publishes to a catalog service, signed, and waits for its on_publish; undefined if that does not arrive. */
 export async function publishTo(document: object, { to, ...options }: PublishToOptions, context: Terminal) {
   const { id: as } = context.config().identities.publisher;
   const question = { to, action: endpoints.publish.name, document, service: 'catalog service', as };

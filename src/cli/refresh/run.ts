@@ -12,7 +12,7 @@ export interface RefreshOptions {
   skipVersions?: number;
 }
 
-/** Signs with the key in use what announces its next update, and with --resign the rest too. */
+/** Signs the files that announce the next update with the current key; with --resign, all files. */
 export async function refreshHere(
   config: Config,
   { resign, skipVersions }: RefreshOptions,
@@ -40,7 +40,7 @@ export async function refreshHere(
   });
 }
 
-/** An earlier key can be revoked when no listed file is signed with it, and crawlers have fetched the files of the former index: until the next update. */
+/** An earlier key can be revoked when no listed file is signed with it and crawlers no longer read the former index: after the next update. */
 function reportFormerKeys({ formerKeys, nextUpdate }: Refreshed, config: Config): string[] {
   return [...formerKeys].map(([key, catalogs]) => {
     if (catalogs.size === 0) {
@@ -58,7 +58,7 @@ function reportFormerKeys({ formerKeys, nextUpdate }: Refreshed, config: Config)
   });
 }
 
-/** Our own registry is written by commands; with any other one, its operator has a way. */
+/** Commands write our own registry; other registries have operators. */
 function describeRevocation(key: string, { identities, REGISTRY_URL }: Config): string {
   const { id } = identities.publisher;
   return REGISTRY_URL === undefined

@@ -12,11 +12,11 @@ import { CommandError } from '../command.ts';
 
 export interface DocumentOptions {
   checker: AttributeChecker;
-  /** Missing members are no fault, whatever the directives say. */
+  /** Missing members are allowed, regardless of the directives. */
   isTemplate: boolean;
 }
 
-/** Checks whatever of ours a file holds: first its shape and, where that holds, its typed attributes. */
+/** Checks a document of any of our kinds: first its shape and, if that is valid, its typed attributes. */
 export function checkDocument(value: Json, options: DocumentOptions) {
   if (Array.isArray(value)) {
     const reports = value.map((item, index) => checkItem(item, [index], options));
@@ -50,7 +50,7 @@ function checkMessage(value: Json, at: Segments, options: DocumentOptions): Erro
   const message = value as unknown as PublishMessage;
   const broken = findBrokenReferences(message, at);
   if (broken.length > 0) return broken;
-  // Which networks they are for makes no difference here.
+  // Networks make no difference here.
   const submissions = submissionsOf(message, '');
   const templates = templatesOf(submissions);
   return submissions
@@ -66,7 +66,7 @@ function checkOneCatalog(value: Json, at: Segments, { checker, isTemplate }: Doc
   return checkCatalog(value as unknown as Catalog, checker, { at, isPartial: () => isTemplate });
 }
 
-/** Directives must agree with the catalogs beside them. The check takes the message for that of a body. */
+/** Directives must agree with the catalogs. The check expects the message of a body. */
 function findBrokenReferences(message: PublishMessage, at: Segments): ErrorBody[] {
   return [...findDisagreements(message)].map(({ code, message: problem, path }) =>
     errorBody(new ProtocolError(code, problem, { path: path?.replace(/^\$\.message/, jsonPath(at)) })),
@@ -80,7 +80,7 @@ function templatesOf(submissions: readonly Submission[]): Map<string, Resource> 
   );
 }
 
-/** A resource that extends a master of the same file is checked as assembled; one whose master is elsewhere may miss what it will inherit. */
+/** A resource that extends a master in the same file is checked after assembly. If the master is elsewhere, inherited members may be missing. */
 function checkSubmission(
   { catalog, catalogType, extensions }: Submission,
   at: Segments,

@@ -13,12 +13,12 @@ export interface SchemaSource {
   schemas: DomainSchema[];
 }
 
-/** Schemas of others may have faults, which only compiling them shows. */
+/** Schemas from outside may have faults, which appear only when they are compiled. */
 function areSound(sources: readonly SchemaSource[]): boolean {
   return sources.every(({ name, schemas }) => name === 'bundled' || schemas.length === 0);
 }
 
-/** In the order in which a process takes them: of two with one address the later counts. */
+/** In the order of a process: of two schemas with one address, the later one counts. */
 export async function readSchemaSources({ SCHEMA_DIR, DATA_DIR }: Config): Promise<SchemaSource[]> {
   return [
     { name: 'fetched', schemas: await readKeptSchemas(keptSchemasDirectory(DATA_DIR), silentLogger()) },

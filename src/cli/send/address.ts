@@ -7,7 +7,7 @@ import type { ListenAddress } from './callback.ts';
 
 export type OwnAddress = Awaited<ReturnType<typeof chooseAddress>>;
 
-/** Callbacks must go to the origin of our registered address: so the command listens there, if it is of this machine. Without one, any port will do. */
+/** Callbacks must go to the origin of our registered address, so the command listens there if it is on this machine. By default, any port works. */
 export async function chooseAddress(
   self: SigningKey,
   given: { uri?: string; listen?: ListenAddress },
@@ -17,11 +17,11 @@ export async function chooseAddress(
   const registered = await findRegisteredUrl(self, registry);
   const { namespace } = splitIdentity(identityOf(self.subscriberId, registryName));
   return {
-    /** Pushes go there. */
+    /** Pushes go to this address. */
     registered,
-    /** Given as bapUri or bppUri when nobody waits for the callback. */
+    /** The bapUri or bppUri if the command does not wait for the callback. */
     uri: given.uri ?? registered ?? `https://${namespace}`,
-    /** Where to wait for the callback; throws when that is not on this machine. */
+    /** Where to wait for the callback; throws if that is not on this machine. */
     listen(): ListenAddress {
       if (given.listen) return { ...given.listen, url: given.uri };
       if (registered === undefined) return { host: '127.0.0.1', port: 0, url: given.uri };
@@ -42,7 +42,7 @@ async function findRegisteredUrl(self: SigningKey, registry: RegistryClient): Pr
     const record = await registry.lookup(self.subscriberId, self.recordId);
     return record?.url !== undefined && URL.canParse(record.url) ? record.url.replace(/\/+$/, '') : undefined;
   } catch (error) {
-    // The receiver of the request will say more about it.
+    // The receiver of the request will report the problem.
     if (error instanceof RegistryUnavailable) return undefined;
     throw error;
   }

@@ -28,7 +28,7 @@ interface Question {
   to: string;
   action: string;
   document: object;
-  /** Who is asked, as errors call it. */
+  /** The name of the called service in errors. */
   service: string;
   as: string;
   advise?(code: string): string;
@@ -45,7 +45,7 @@ export class Refused extends CommandError {
   }
 }
 
-/** Sends a signed request, and waits for its callback; that is undefined where none came. Throws where the request is refused. */
+/** Sends a signed request and waits for its callback, which is undefined if it does not arrive. Throws if the request is refused. */
 export async function ask(
   { to, action, document, service, as, advise = () => '' }: Question,
   options: AskOptions,
@@ -67,13 +67,13 @@ interface Sent {
   request: SendableRequest;
   answer: ReceivedAnswer;
   callback?: Callback;
-  /** A callback was due, and did not come. */
+  /** A callback was due, but did not arrive. */
   isUnanswered: boolean;
 }
 
 /**
- * @param wait seconds; without it, no callback is waited for
- * @param onAnswer gets the answer before the callback is waited for
+ * @param wait seconds; absent: do not wait for a callback
+ * @param onAnswer is called with the answer before the wait for the callback
  */
 export async function sendAndWait(
   draft: Draft,
@@ -100,7 +100,7 @@ export async function sendAndWait(
         answer = await exchange(request, registry, client);
       }
       onAnswer(request, answer);
-      // Nothing follows a refusal, nor a 202: that was received, and found to need no processing.
+      // No callback follows a refusal or a 202, which means received without need for processing.
       const isDue = isAccepted(answer) && answer.status !== 202;
       if (!listener || wait === undefined || !isDue) return { request, answer, isUnanswered: false };
       const callback = await waitForCallback(
@@ -130,7 +130,7 @@ async function waitForCallback(
   return callback;
 }
 
-/** Who signed the answer, where that is a participant at the address that was asked: then nobody else can call back. */
+/** The signer of the answer, if it is a participant at the called address: then only it may call back. */
 function findAcknowledger({ url }: SendableRequest, { signature }: ReceivedAnswer, context: Terminal) {
   if (!signature.holds) return undefined;
   const signer = identityOf(signature.signer, context.config().REGISTRY_NAME);
@@ -142,7 +142,7 @@ function findAcknowledger({ url }: SendableRequest, { signature }: ReceivedAnswe
   return undefined;
 }
 
-// Where a command waits for its callback: itself, or through the running publisher of this machine when it signs as the publisher.
+// A command waits for its callback itself, or through the running publisher of this machine if it signs as the publisher.
 
 interface WaitingOptions extends Omit<ListenerOptions, 'address'> {
   address: OwnAddress;

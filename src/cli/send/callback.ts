@@ -20,21 +20,21 @@ import { silentLogger } from '../../silent-logger.ts';
 import { CommandError } from '../command.ts';
 import type { Draft, SendableRequest } from './request.ts';
 
-// Waits for the answer to one request, as the node that sent it would: with a real signed route.
+// Waits for the answer to one request as its sender, with a real signed route.
 
 export interface ListenAddress {
   host: string;
   port: number;
-  /** The base address under which it is reached, when that is not host and port. */
+  /** The public base address, if it is not host and port. */
   url?: string;
 }
 
 export interface CallbackListener {
   action: string;
   url: string;
-  /** Says what is going to be sent; until then nothing is expected. */
+  /** Registers the request; before that, no callback is expected. */
   expect(request: SendableRequest): Promise<void>;
-  /** To be called once the request was acknowledged: by `acknowledgedBy`, where the service that was asked signed that. */
+  /** Call it after the acknowledgement. `acknowledgedBy` is its signer, if that is the called service. */
   wait(seconds: number, acknowledgedBy?: string): Promise<Waited>;
   close(): Promise<void>;
 }
@@ -62,7 +62,7 @@ export async function listenForCallback(options: ListenerOptions): Promise<Callb
     ...describeReceiver(options),
     findSentRequest: async (messageId) =>
       sent?.messageId === messageId ? chainValues(sent.authorization) : [],
-    // Only one answer is waited for, and a person looks on: whoever signed it, it is looked into.
+    // Only one callback is expected, and a user is waiting: accept large bodies from any signer.
     largeCallbacks: { isAwaited: async () => sent !== undefined, scan },
   };
   const path = `${address.url ? new URL(address.url).pathname.replace(/\/+$/, '') : ''}${action.path}`;
@@ -88,10 +88,10 @@ export async function listenForCallback(options: ListenerOptions): Promise<Callb
 
 const callbacks = [actions.onPublish, actions.onPull, actions.onDiscover] as const;
 
-/** Nothing else has to be answered meanwhile: large bodies are searched for their messageId here, and in no thread. */
+/** Nothing else needs an answer meanwhile, so large bodies are searched for their messageId in this thread. */
 const scan = async (body: Buffer) => scanMessageId(body);
 
-/** A command that receives signed messages: with the limits of the settings, and whatever key the registry knows. */
+/** Describes a command that receives signed messages, with the limits of the settings and all keys of the registry. */
 export function describeReceiver({
   self,
   registry,

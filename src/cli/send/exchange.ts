@@ -10,7 +10,7 @@ import { resolveSigner, type SignerOptions } from './signer.ts';
 const answerTimeoutMs = 30_000;
 const maxAnswerBytes = 64 * 1024 * 1024;
 
-/** The person at the terminal wrote the addresses: none is guarded. */
+/** The user typed the addresses, so they are not guarded. */
 export async function withRegistry<T>(
   config: Config,
   work: (registry: RegistryClient, client: GuardedClient) => Promise<T>,

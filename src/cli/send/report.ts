@@ -27,17 +27,17 @@ export async function readAnswer(
     body: parseIfJson(response.body),
     signature: await checkSignature(response, requestSignature, registry),
     date: response.headers.date,
-    /** How many resources the callback has, where the service says that it was cut. */
+    /** Number of resources in the full callback, if the service reports that it was cut. */
     truncated: readTruncated(response.headers[truncatedHeader]),
   };
 }
 
-/** Any 2xx is, unless its body says NACK. */
+/** Whether it is a 2xx without NACK in the body. */
 export function isAccepted({ status, body }: ReceivedAnswer): boolean {
   return status >= 200 && status < 300 && acknowledgementOf(body) !== 'NACK';
 }
 
-/** Throws where a 2xx has no ACK in its body, as that of a web server: no callback comes after it. A 202 has one too (catalog spec, Errors). */
+/** Throws if the body of a 2xx has no ACK, for example from a web server: no callback would follow. A 202 has an ACK too (catalog spec, Errors). */
 export function requireAck(
   { url }: SendableRequest,
   { status, body }: ReceivedAnswer,

@@ -22,7 +22,7 @@ export interface DraftOptions {
 export type Draft = ReturnType<typeof prepareDraft>;
 export type SendableRequest = ReturnType<typeof buildRequest>;
 
-/** The request to send. It has no document if it is sent verbatim, and no action if it is sent verbatim to an unknown address. */
+/** The request to send. A verbatim request has no document, and no action if its address is unknown. */
 export function prepareDraft(options: DraftOptions) {
   const { to, method, verbatim, answering, bytes } = options;
   if (method === 'POST' && bytes.length === 0)
@@ -34,7 +34,7 @@ export function prepareDraft(options: DraftOptions) {
   return { method, url: addressOf(to, action), action, document, bytes, answering };
 }
 
-/** The same draft gives another request each time: fresh id, time and signature. */
+/** Builds a different request at each call: new id, time and signature. */
 export function buildRequest(
   { method, url, action, document, bytes, answering }: Draft,
   { self, uri, now }: { self: SigningKey; uri: string; now: Date },
@@ -47,7 +47,7 @@ export function buildRequest(
     url,
     body,
     authorization,
-    /** The text of the signature attribute: answers sign it. */
+    /** The text of the signature attribute, which answers sign. */
     signature: parseSignatureHeader(authorization).signature,
     digest: bodyDigest(body),
     messageId: findMessageId(filled ?? parseIfJson(bytes)),
@@ -76,7 +76,7 @@ function unknownAction({ action, method }: DraftOptions, document: Json | undefi
   );
 }
 
-/** The address itself where it ends in the action's path; otherwise it is a base, and the path is joined by one slash. */
+/** An address that ends in the action's path is used unchanged. Otherwise it is a base, and the path is appended with one slash. */
 function addressOf(to: string, action: Endpoint | undefined): string {
   const url = new URL(to);
   const path = pathOf(to);

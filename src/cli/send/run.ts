@@ -9,7 +9,7 @@ import { resolveSigner, type SignerOptions } from './signer.ts';
 
 export interface SendOptions extends SignerOptions, Omit<DraftOptions, 'bytes'> {
   uri?: string;
-  /** Seconds, or true for the usual time. */
+  /** Seconds, or true for the default. */
   wait?: number | true;
   listen?: ListenAddress;
 }

@@ -39,7 +39,7 @@ describe('signpost send --wait', () => {
     const reply = await replies[0];
     expect(reply?.status).toBe(200);
     expect(reply?.headers.get('signature')).toContain('keyId="bpp.example.com|key-1|ed25519"');
-    // Otherwise the command would wait until its sender gives the connection up.
+    // Otherwise the command would wait until its sender closes the connection.
     expect(reply?.headers.get('connection')).toBe('close');
   });
 
@@ -129,7 +129,7 @@ describe('signpost send --wait', () => {
     };
     expect(await scene.publish('--wait', '3')).toMatchObject({
       exitCode: 1,
-      // Refused by the signer of the acknowledgement, or, where the callback came before that, by its registered address.
+      // Refused by the signer of the acknowledgement, or, if the callback came first, by its registered address.
       notes: expect.stringMatching(/ was asked, (?:not|but the registry has) other\.example\.com/),
     });
   });
@@ -208,12 +208,12 @@ describe('signpost send --wait', () => {
   });
 });
 
-/** The answer to a body that is announced, and never sent. */
+/** The answer to a body that is announced, but never sent. */
 async function announce(url: string, bytes: number): Promise<number> {
   const asking = request(url, { method: 'POST', headers: { 'content-length': bytes } });
   asking.flushHeaders();
   const [answer] = (await once(asking, 'response')) as [IncomingMessage];
-  // Cut off in the midst, on purpose.
+  // Cut off on purpose.
   asking.on('error', () => undefined).destroy();
   return answer.statusCode ?? 0;
 }
@@ -226,7 +226,7 @@ interface Pretence {
   results?: object[];
 }
 
-/** The header of the request, as it came. */
+/** The header of the request, as received. */
 function authorizationOf({ subscriberId, recordId, expires, signature }: Publish): string {
   const until = expires.getTime() / 1_000;
   const times = `created="${until - 300}",expires="${until}"`;
@@ -234,7 +234,7 @@ function authorizationOf({ subscriberId, recordId, expires, signature }: Publish
   return `Signature keyId="${subscriberId}|${recordId}|ed25519",algorithm="ed25519",${times},${headers},signature="${signature}"`;
 }
 
-/** A callback as a catalog service sends it after it has processed a publish, or as an impostor would. */
+/** Sends a callback like a catalog service after a publish, or like an impostor. */
 async function callBack(request: Publish, pretence: Pretence = {}): Promise<Response> {
   const { context, signature, digest } = request;
   const answered = callbackContext('catalog/on_publish', context, {

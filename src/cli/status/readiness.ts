@@ -4,10 +4,10 @@ import { json } from 'node:stream/consumers';
 import { type Config, listeningAddress } from '../../config.ts';
 import type { Trouble } from '../../rules/troubles.ts';
 
-// Whether roles can do their work, as they say at /ready: of this machine, each at its address or all at OPERATIONS_PORT, or of given addresses.
+// Readiness of roles from /ready: of this machine, each at its address or all at OPERATIONS_PORT, or of given addresses.
 
 interface RoleReadiness {
-  /** '' of an address where no role answers. */
+  /** '' for an address without a role. */
   role: string;
   state: 'ready' | 'not ready' | 'not reached';
   address: string;
@@ -27,7 +27,7 @@ export async function askAddresses(addresses: readonly string[]): Promise<RoleRe
   return asked.flat();
 }
 
-/** @param isChosen the settings name the roles: then one that does not answer is missing. Otherwise those that answer are all, unless none does */
+/** @param isChosen the settings name the roles, so all must answer. Otherwise only answering roles count, unless none answers */
 export async function askRoles(config: Config, isChosen: boolean): Promise<RoleReadiness[]> {
   const operations = (await ask(operationsAddress(config))) ?? {};
   const roles = await Promise.all(
@@ -47,7 +47,7 @@ function readinessOf(role: string, address: string, report: Report | undefined):
   return { role, state: ready ? 'ready' : 'not ready', address, ...(problem && { problem }), troubles };
 }
 
-/** Where `signpost serve` has it unless told otherwise. */
+/** The default of `signpost serve`. */
 const usualOperationsPort = 4006;
 
 function operationsAddress({ OPERATIONS_HOST, OPERATIONS_PORT }: Config): string {
@@ -55,7 +55,7 @@ function operationsAddress({ OPERATIONS_HOST, OPERATIONS_PORT }: Config): string
   return reachable(`http://${host}:${OPERATIONS_PORT || usualOperationsPort}`);
 }
 
-/** Who listens on every address of the machine is asked at its own. */
+/** A server that listens on all addresses is called at the local one. */
 function reachable(address: string): string {
   return address.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:');
 }
@@ -68,10 +68,10 @@ interface Report {
 
 const answerMs = 6_000;
 
-/** The state that the roles at an address report; undefined if nobody answers, or something else does. */
+/** The state that the roles at an address report; undefined if no role answers. */
 async function ask(address: string): Promise<Record<string, Report> | undefined> {
   try {
-    // Not fetch, which takes 0.2 s of processor time at its first call.
+    // Not fetch, whose first call takes 0.2 s of processor time.
     const send = address.startsWith('https:') ? (await import('node:https')).get : get;
     const asking = send(`${address}/ready`, { agent: false, signal: AbortSignal.timeout(answerMs) });
     const [answer] = (await once(asking, 'response')) as [IncomingMessage];

@@ -8,13 +8,13 @@ import type { SyncMemory } from '../../import/sync-plan.ts';
 import { slugOf } from '../../import/template.ts';
 import { CommandError } from '../command.ts';
 
-// The state of a sync between two runs: a file in DATA_DIR/sync for each source and target.
+// The state of a sync between two runs: a file in DATA_DIR/sync per source and target.
 
 export interface SourceMemory extends SyncMemory {
   source: string;
-  /** The base address of a catalog service; absent: as files. */
+  /** The base address of a catalog service; absent: publish as files. */
   target?: string;
-  /** Stays as it was at first: a source that grows does not change what its catalogs are. */
+  /** Never changes: a growing source does not change the division into catalogs. */
   per?: PerUnit;
   /** Digest of files and options, if everything in them was published; absent if work is left. */
   mark?: string;
@@ -65,7 +65,7 @@ export function lockOf(config: Config, source: string, target?: string): string 
   return fileOf(config, source, target).replace(/\.json$/, '.lock');
 }
 
-/** Names that look alike, or are long, have files of their own. */
+/** Similar or long names get separate files. */
 function fileOf(config: Config, source: string, target = 'files'): string {
   const name = `${source} ${target}`;
   const digest = hash('sha256', name).slice(0, 12);

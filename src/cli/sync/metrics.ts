@@ -38,7 +38,7 @@ export async function startMetrics({ host, port }: ListenAddress) {
     server.once('error', reject).listen(port, host, resolve);
   });
   return {
-    /** @param counts absent: the source had not changed */
+    /** @param counts absent: the source has not changed */
     succeeded(seconds: number, counts?: RoundCounts): void {
       rounds.observe({ outcome: 'success' }, seconds);
       success.setToCurrentTime();

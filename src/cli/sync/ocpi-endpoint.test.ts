@@ -51,7 +51,7 @@ describe('an OCPI endpoint', () => {
     const { locations, isChanged } = await reader.read();
     expect(isChanged).toBe(true);
     expect([...locations]).toContainEqual(changed);
-    // OCPI does not say that something is gone.
+    // OCPI does not report deletions.
     expect(ids(locations)).toContain('L4');
     now = new Date('2026-02-01T02:00:00Z');
     expect(ids((await reader.read()).locations)).toEqual(all());
@@ -75,7 +75,7 @@ describe('an OCPI endpoint', () => {
     server.interfere = (request) => {
       if (!request.url?.includes('/locations')) return false;
       pages += 1;
-      // After the first page, one of its objects goes and another one comes: the next page lacks one, and the count is right.
+      // After the first page, one of its objects goes and another one comes: the next page lacks one, but the count is right.
       if (pages === 2) server.locations = [...server.locations.slice(1), ocpiLocation('new')];
       return false;
     };

@@ -4,8 +4,8 @@ import { type FetchedAnswer, FetchFailure, type GuardedClient } from '../../http
 import { isJsonObject, type Json, type JsonObject, parseJson } from '../../protocol/json.ts';
 import { readItems } from '../../protocol/json-items.ts';
 
-// Reads an operator's OCPI endpoint as a Receiver (OCPI 2.2.1 and 2.3.0): versions → endpoints of the highest version → locations and tariffs,
-// page by page. Later reads ask for changes (`date_from`), with an overlap; now and then everything is read again, because OCPI does not report
+// Reads an operator's OCPI endpoint as a Receiver (OCPI 2.2.1 and 2.3.0): versions → endpoints of the highest version → locations and tariffs, page
+// by page. Later reads request changes (`date_from`), with an overlap. Now and then it reads everything again, because OCPI does not report
 // deletions. No push and no credentials handshake.
 
 /** The message is for the operator. */
@@ -17,7 +17,7 @@ interface OcpiReaderOptions {
   url: string;
   token?: string;
   client: GuardedClient;
-  /** Keys of locations that an earlier run has read, `DE*ABC*L1`. */
+  /** Keys of locations from earlier runs, `DE*ABC*L1`. */
   known?: Iterable<string>;
   now?: () => Date;
   pause?: (ms: number) => Promise<unknown>;
@@ -50,7 +50,7 @@ export function createOcpiReader({
         hasFailed = false;
         return { locations: modules.locations.objects(), tariffs: modules.tariffs.objects(), isChanged };
       } catch (error) {
-        // The endpoints may have moved. A module that was read before the other one failed has changes that were not reported yet.
+        // The endpoints may have moved. If one module was read and the other failed, changes of the first are not reported yet.
         endpoints = undefined;
         hasFailed = true;
         throw error;
@@ -59,9 +59,9 @@ export function createOcpiReader({
   };
 }
 
-/** Deleted locations are noticed within this time. */
+/** Maximum time until deleted locations are noticed. */
 const fullReadMs = 60 * 60_000;
-/** Overlap of two reads: clocks differ, and an object may be stored a little after its own time. */
+/** Overlap of two reads: clocks differ, and an object may be stored a little after its timestamp. */
 const overlapMs = 5 * 60_000;
 
 interface Endpoints {
@@ -92,7 +92,7 @@ async function findEndpoints(url: string, fetch: Fetch): Promise<Endpoints> {
   return { locations, tariffs: urlOf('tariffs') };
 }
 
-/** All objects of one module, as texts: they stay in memory, and are compared. */
+/** All objects of one module, as texts, which stay in memory for comparisons. */
 function createModule(fetch: Fetch, known: Iterable<string> = []) {
   let objects = new Map<string, string>();
   let expected: ReadonlySet<string> = new Set(known);
@@ -114,8 +114,8 @@ function createModule(fetch: Fetch, known: Iterable<string> = []) {
 }
 
 /**
- * Objects move between pages while these are read. One reading is enough if it has as many objects as the server announced, and all expected ones. Otherwise
- * everything is read until a reading has no new object, and an object counts as deleted if the last two readings lack it.
+ * Objects may move between pages during a read. One read is enough if it has as many objects as announced, and all expected ones. Otherwise reads
+ * are repeated until one has no new object; an object counts as deleted if the last two reads lack it.
  */
 async function readPages(
   url: string,
@@ -174,13 +174,13 @@ async function readOnce(
   return { found, total };
 }
 
-/** Servers with smaller pages announce that in `X-Limit`, and link to the next page anyway. */
+/** Servers with smaller pages announce that in `X-Limit`, and still link to the next page. */
 const pageSize = 200;
 const mostPages = 10_000;
-/** An object that moves while pages are read may come twice, but 20 pages in a row without a new object mean that paging does not work. */
+/** An object that moves during a read may occur twice, but 20 pages in a row without a new object mean that paging is broken. */
 const mostPagesWithoutNews = 20;
 
-/** The token is sent to the endpoint's own server only. */
+/** The token is sent only to the endpoint's own server. */
 function nextOf(link: string | undefined, current: string): string | undefined {
   const [, target] = /<([^>]+)>\s*;[^,]*rel="?next"?/i.exec(link ?? '') ?? [];
   if (target === undefined) return undefined;
@@ -197,7 +197,7 @@ function createFetch(
   token: string | undefined,
   pause: (ms: number) => Promise<unknown>,
 ): Fetch {
-  // Version 2.2 and later encode the token; older servers expect it as it is.
+  // Version 2.2 and later encode the token; older servers expect it unencoded.
   const forms = token === undefined ? [undefined] : [Buffer.from(token).toString('base64'), token];
   let form = 0;
 
@@ -235,7 +235,7 @@ const longestPauseSeconds = 300;
 
 type Outcome =
   | { data: Json; headers: Record<string, string> }
-  /** `isPassing`: it may succeed later; `isRefused`: the token was not accepted. */
+  /** `isPassing`: may succeed later; `isRefused`: the token was rejected. */
   | { problem: string; isPassing: boolean; isRefused?: boolean };
 
 function judge({ status, headers, body }: FetchedAnswer): Outcome {

@@ -12,8 +12,8 @@ import { publishHere } from '../publish/self.ts';
 import type { PublishToOptions } from '../publish/to.ts';
 import { acceptedOf, type CatalogSubmission, mergeOf, messageOf } from './submission.ts';
 
-// Publishing the differences that a plan has. A catalog of which only resources and offers have changed is published as a MERGE of these; a catalog that is
-// replaced keeps what its operator has done to it.
+// Publishes the differences in a plan. If only resources and offers of a catalog have changed, it publishes them as a MERGE. A replaced catalog
+// keeps its operator's changes.
 
 export interface SyncTarget extends Omit<PublishToOptions, 'to'> {
   to?: string;
@@ -48,7 +48,7 @@ export async function publishPlan(
   return published;
 }
 
-/** A catalog that was sent in parts is accepted when all of them are. */
+/** A catalog sent in parts is accepted if all parts are. */
 function take(
   results: readonly (PublishResult | TriggerResult)[],
   made: ReadonlyMap<string, () => RememberedCatalog>,
@@ -95,7 +95,7 @@ async function* sendHere(
   for (const line of renderKept(kept)) context.note(line);
 }
 
-/** Resources that have not changed stay as published, with the time at which their status was reported. */
+/** Unchanged resources stay as published, with the time of their reported status. */
 function keepUnchanged(
   catalog: Catalog,
   current: PublishedCatalog | undefined,
@@ -110,7 +110,7 @@ function keepUnchanged(
   return { ...catalog, ...(resources && { resources }) };
 }
 
-/** A catalog that becomes values when its turn comes. */
+/** A catalog that is unpacked when its turn comes. */
 interface Pending {
   resources: number;
   submit(): Promise<CatalogSubmission>;
@@ -119,7 +119,7 @@ interface Pending {
 /** Keeps requests far below the limits of the publisher, and saves memory. */
 const resourcesPerRequest = 5_000;
 
-/** For ever. */
+/** Retires them permanently. */
 async function retireHere(
   retiring: ReadonlyMap<string, RememberedCatalog>,
   context: CommandContext,

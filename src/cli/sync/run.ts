@@ -13,16 +13,16 @@ import { publishPlan, type SyncTarget } from './publish.ts';
 import { type MarkedReading, openSource, type SyncSource } from './source.ts';
 import { watch } from './watch.ts';
 
-// `signpost sync`: read the source → catalogs → compare with the last sync → the plan → publish the differences → remember them.
+// `signpost sync`: read the source → make catalogs → compare with the last sync → plan → publish the differences → remember them.
 
 export interface SyncOptions
   extends SyncTarget,
     Pick<ImportOptions, 'per' | 'keepDoubtful' | 'strict' | 'report' | 'dryRun'> {
   name?: string;
   yes?: boolean;
-  /** In days. */
+  /** Days. */
   grace: number;
-  /** In percent. */
+  /** Percent. */
   maxMissing: number;
   watch?: boolean;
   metrics?: ListenAddress;
@@ -38,7 +38,7 @@ export async function sync(given: SyncSource, options: SyncOptions, context: Com
   const source = openSource(given, published, context);
   try {
     await withFileLock(lockOf(config, name, options.to), lockWaitMs, async () => {
-      // A reading is kept until all of it is published, because the source reports it once.
+      // Keeps a reading until all of it is published, because the source reports it only once.
       let waiting: Made | undefined;
       const read = async () => {
         const reading = await source.read();
@@ -64,7 +64,7 @@ export async function sync(given: SyncSource, options: SyncOptions, context: Com
   }
 }
 
-/** A sync makes much garbage: the heap is collected when it has grown by this much. V8 would let it grow to four times its size. */
+/** A sync makes much garbage, so the heap is collected when it has grown by this much. V8 would let it grow to four times its size. */
 const heapGrowingPercent = 50;
 
 /** A second sync of the same source fails after this time. */
@@ -74,7 +74,7 @@ interface Turn {
   name: string;
   /** Undefined: the source reports no change. */
   read(): Promise<Made | undefined>;
-  /** Later rounds of a watch do not report the same losses again. */
+  /** Later rounds of a watch do not repeat the same losses. */
   isFirst: boolean;
 }
 
@@ -138,7 +138,7 @@ async function runOnce({ name, read, isFirst }: Turn, options: SyncOptions, cont
   printPlan(plan, due, options, context);
   return {
     status: renderCounts(plan, due.size),
-    /** No station is left to be retired later. */
+    /** No station remains to be retired later. */
     isComplete: plan.gone.length === due.size,
     counts: {
       added: plan.added.length,
@@ -149,7 +149,7 @@ async function runOnce({ name, read, isFirst }: Turn, options: SyncOptions, cont
   };
 }
 
-/** Above this, one catalog for each station is more than crawlers like to read. */
+/** With more stations than this, one catalog per station is too many for crawlers. */
 const mostStationCatalogs = 2_000;
 
 function refuseTooMany({ operators }: Collected): void {
@@ -165,7 +165,7 @@ function refuseTooMany({ operators }: Collected): void {
 /** More than the largest operators have. It limits the memory of a sync. */
 const mostStationsOfOperator = 50_000;
 
-/** A source that ends early must not retire the stations after its end. */
+/** A source that ends early must not retire the missing stations. */
 function refuseHalfRead(memory: SourceMemory, stationIds: ReadonlySet<string>, maxMissing: number): void {
   const { count, share } = missingShare(memory, stationIds);
   if (count < 2 || share * 100 <= maxMissing) return;
@@ -174,7 +174,7 @@ function refuseHalfRead(memory: SourceMemory, stationIds: ReadonlySet<string>, m
   );
 }
 
-/** Catalogs to retire now: those missing for longer than the grace period, or confirmed by the person at the terminal. */
+/** Catalogs to retire now: missing for longer than the grace period, or confirmed by the user. */
 async function findDue(
   { gone }: SyncPlan,
   memory: SourceMemory,
@@ -225,7 +225,7 @@ function nextMemory(
   const gone = new Set(done.plan.gone);
   const retired = new Set(done.retired);
   const catalogs = Object.entries(memory.catalogs).flatMap(([id, { missingSince, ...known }]) => {
-    // A signed catalog is retired for ever. A catalog service keeps it, inactive.
+    // A signed catalog is retired permanently. A catalog service keeps it as inactive.
     if (retired.has(id))
       return memory.target === undefined
         ? []

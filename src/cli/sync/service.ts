@@ -14,9 +14,9 @@ import { sendMessage } from '../send/exchange.ts';
 import { isAccepted, readRefusal } from '../send/report.ts';
 import { acceptedOf, type CatalogSubmission, mergeOf, messageOf } from './submission.ts';
 
-// A sync to a catalog service. MERGE adds and replaces resources and offers and leaves the others as they are. Only FULL takes something away, and with it all
-// that the request does not repeat (catalog spec: publishDirectives): so a catalog that loses something is read back by a search, and what the sync did not make
-// is repeated. The service knows no retirement: a retired catalog becomes inactive.
+// A sync to a catalog service. MERGE keeps what it does not name. Only FULL removes something, but it removes everything that the request does not
+// repeat (catalog spec: publishDirectives). So if a catalog loses something, a search reads it back, and the parts that are not from the sync are
+// repeated. The service knows no retirement: a retired catalog becomes inactive.
 
 interface ServiceTarget extends PublishToOptions {
   network?: string[];
@@ -68,10 +68,10 @@ export function openService(target: ServiceTarget, context: CommandContext) {
 /** Room for the context of a request. */
 const envelopeBytes = 16 * 1024;
 
-/** Members and offers that the sync did not make stay, a pause among them. */
+/** Keeps members and offers that are not from the sync, including a pause. */
 function keepServed(catalog: Catalog, served: Catalog | undefined, isBack: boolean): Catalog {
   const { offers: present = [], ...others } = served ?? {};
-  // First, so that they are in the first part of a catalog that is sent in parts.
+  // These come first, so that they are in the first part of a divided catalog.
   const offers = [...present.filter((offer) => !isImportedOffer(offer)), ...(catalog.offers ?? [])];
   return {
     ...{ ...others, ...catalog },
@@ -111,7 +111,7 @@ function bytesOf(value: object): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** Reads those of the catalogs that the service has. The search cannot filter by id, so pages are read until all are found. */
+/** Reads those of the catalogs that the service has. The search cannot filter by id, so it reads pages until all are found. */
 async function readServed(
   ids: ReadonlySet<string>,
   target: ServiceTarget,
@@ -127,7 +127,7 @@ async function readServed(
       return undefined;
     });
     if (page === undefined) limit = 1;
-    // Up to the empty page: a service may give fewer than it was asked for.
+    // Reads up to the empty page: a service may return fewer than requested.
     else if (page.length === 0) break;
     else offset += page.length;
     for (const catalog of page ?? []) if (ids.has(catalog.id)) found.set(catalog.id, catalog);

@@ -20,11 +20,11 @@ interface OpenSource {
 }
 
 export interface MarkedReading extends Reading {
-  /** The same for the same files and mapping. Absent of an endpoint, whose answers are not files. */
+  /** Equal for equal files and mapping. Absent for an endpoint, whose answers are not files. */
   mark?: string;
 }
 
-/** A source with this mark has not changed since everything of it was published. */
+/** A source with this mark has not changed since all of it was published. */
 interface PublishedMark {
   mark?: string;
   salt: string;
@@ -58,7 +58,7 @@ function isAddress(file: string): boolean {
   return /^https?:\/\//.test(file);
 }
 
-/** The bytes, and what tells whether they are the same the next time; no bytes where they are the same as the last time. */
+/** Returns the bytes and a mark to recognise changes; no bytes if unchanged. */
 type Open = (file: string, before: string | undefined) => Promise<{ bytes?: Buffer; mark?: string }>;
 
 function readChanged(
@@ -77,7 +77,7 @@ function readChanged(
       if (bytes === undefined) continue;
       fresh.set(file, bytes);
       const digest = createHash('sha256').update(bytes).digest('base64url');
-      // A file can be read again, a document at an address is not sent again.
+      // A file can be read again, but an unchanged document at an address is not sent again.
       known.set(file, { digest, mark, ...((isAddress(file) || file === '-') && { bytes }) });
     }
     const mark = await markOf(source, [published.salt, ...[...known.values()].map(({ digest }) => digest)]);
@@ -124,5 +124,5 @@ function unreadable(file: string, error: unknown): CommandError {
 }
 
 const timeoutMs = 60_000;
-/** As large as the largest register of a country. */
+/** The size of the largest national register. */
 const maxBytes = 512 * 1024 * 1024;

@@ -8,7 +8,7 @@ export interface CatalogSubmission {
   updateMode: 'FULL' | 'MERGE';
 }
 
-/** Whether the catalog is active is said only where the source says something else than before. */
+/** Includes whether the catalog is active only if that changed in the source. */
 export function mergeOf(difference: CatalogDifference): CatalogSubmission {
   const { remembered, resources, offers, hasOtherHead, isBack } = difference;
   const { isActive, ...head } = remembered.head;

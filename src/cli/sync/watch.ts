@@ -3,11 +3,11 @@ import { type CommandContext, reasonOf } from '../command.ts';
 import { interruptedExitCode, listenForInterrupt } from '../interrupt.ts';
 import type { RoundCounts, SyncMetrics } from './metrics.ts';
 
-// `signpost sync --watch`: a round every SYNC_SECONDS. One that fails is reported and tried again, later and later.
+// `signpost sync --watch`: a round every SYNC_SECONDS. A failed round is reported and retried with increasing delays.
 
 export interface Round {
   status: string;
-  /** Absent: the source had not changed. */
+  /** Absent: the source has not changed. */
   counts?: RoundCounts;
 }
 
@@ -46,7 +46,7 @@ export async function watch(
   }
 }
 
-/** So that many operators that started together do not ask together. */
+/** Keeps many operators that started together from calling together. */
 const jitter = 0.2;
-/** A source that is down for long is still asked every few minutes. */
+/** A source that is down for long is still called every few minutes. */
 const longestFactor = 16;

@@ -22,7 +22,7 @@ describe('the second self-hosted node of the demo', () => {
       readConfig({ DATA_DIR: dataDir, DEMO_PORT, ROLES: 'publisher', ALLOW_PRIVATE_ADDRESSES: 'true' }),
     );
 
-  /** The baseline of each catalog as its index lists it, and whether the file has the declared digest. */
+  /** The baseline of each catalog as listed in its index, and whether the file has the declared digest. */
   async function readBaselines(): Promise<
     Record<string, { origin: string; file: string; verifies: boolean }>
   > {

@@ -21,9 +21,9 @@ import { type PublisherTree, placeOf, placesIn } from '../../publisher/tree.ts';
 import { replaceFile } from '../../publisher/write.ts';
 import { withPublisher } from '../publish/directory.ts';
 
-// The self-hosted nodes of the demo network: the publisher role, and a second node beside it. One file of the second node does not verify.
+// The self-hosted nodes of the demo network: the publisher role and a second node. One file of the second node does not verify.
 
-/** Catalogs that were published since the first start are left alone. The second node is brought to the same state at every start. */
+/** Catalogs published since the first start stay unchanged. The second node is brought to the same state at every start. */
 export async function publishHostedCatalogs(config: Config): Promise<void> {
   if (!config.roles.includes('publisher')) return;
   if (!(await hasPublished(config))) {
@@ -43,7 +43,7 @@ async function hasPublished({ publisherDir }: Config): Promise<boolean> {
   return (await findIndexNames(placesIn(publisherDir))).length > 0;
 }
 
-/** The settings of a publisher whose files are at DEMO_PORT. They are renewed only at a start, so they announce their next update for a year later. */
+/** The settings of a publisher whose files are at DEMO_PORT. They are renewed only at a start, so their announced next update is a year later. */
 export function secondPublisher(config: Config): Config {
   const url = `http://${secondHost}:${config.DEMO_PORT}`;
   return {
@@ -61,7 +61,7 @@ export function secondPublisher(config: Config): Config {
 
 const secondHost = '127.0.0.1';
 
-/** Multiplies the power of the chargers in a signed baseline by ten. A baseline that is changed already stays as it is. */
+/** Multiplies the power of the chargers in a signed baseline by ten. An already changed baseline stays unchanged. */
 async function tamper(tree: PublisherTree, catalogId: string): Promise<void> {
   const indexes = [...(await readIndexes(tree)).values()];
   const url = indexes.map(({ entries }) => entries.get(catalogId)?.baseline?.url).find(Boolean);
@@ -120,5 +120,5 @@ function moveStatuses(config: Config, statusMs: number): { close(): Promise<void
   };
 }
 
-/** Often enough to be seen by somebody who looks around. */
+/** Often enough for a visitor to notice. */
 const usualStatusMs = 60_000;

@@ -23,11 +23,11 @@ interface Participant {
   keyId?: string;
   seed?: string;
   url?: string;
-  /** Days after this start when the key expires; default: never. */
+  /** Days after this start until the key expires; default: never. */
   keyDays?: number;
 }
 
-/** So few that the console warns of its end. */
+/** Few enough for the console to warn of the expiry. */
 const grocerKeyDays = 20;
 
 export async function registerOwn(database: Database, config: Config): Promise<void> {
@@ -73,7 +73,7 @@ async function register(database: Database, config: Config, participants: readon
 
 const dayMs = 86_400_000;
 
-/** Writes the addresses of a publisher's catalog indexes into its registry record, and that of the index of its first publish. */
+/** Writes the addresses of a publisher's catalog indexes into its registry record, including that of its first publish. */
 async function listIndexes(database: Database, config: Config): Promise<void> {
   const names = await findIndexNames(placesIn(config.publisherDir));
   await setCatalogIndexUrls(

@@ -34,10 +34,10 @@ export function playDemo(config: Config, database: Database, logger: Logger) {
   };
 }
 
-/** How long the end waits for a publish whose callback has not arrived. */
+/** How long the shutdown waits for a publish whose callback has not arrived. */
 const finishMs = 1_000;
 
-/** The subscription comes first: a subscriber is pushed only the catalogs that are published later. */
+/** Subscribes first: only later publishes are pushed to a subscriber. */
 async function play(config: Config, database: Database, signal: AbortSignal): Promise<void> {
   await subscribeDownDiscovery(config);
   for (const { as, message } of servicePublishes(config.DEFAULT_NETWORK_ID)) {
@@ -47,7 +47,7 @@ async function play(config: Config, database: Database, signal: AbortSignal): Pr
   }
 }
 
-/** Catalogs that the service has are left as they are: somebody may have changed them. */
+/** Skips catalogs that the service has, because they may have been changed. */
 async function withoutPublished(database: Database, message: PublishMessage): Promise<PublishMessage> {
   const found = await Promise.all(message.catalogs.map(({ id }) => findCatalog(database, id)));
   const catalogs = message.catalogs.filter((_, index) => found[index] === undefined);
@@ -66,7 +66,7 @@ async function publishToService(config: Config, { as, message }: SignedPublish):
 
 const resultSeconds = 30;
 
-/** Idempotent: at the next start the subscription is there already. */
+/** Idempotent: at the next start the subscription exists already. */
 async function subscribeDownDiscovery(config: Config): Promise<void> {
   const networkIds = [config.DEFAULT_NETWORK_ID];
   const answer = await sendMessage(config, {
@@ -77,14 +77,14 @@ async function subscribeDownDiscovery(config: Config): Promise<void> {
   throw new CommandError(`${downDiscoveryId} was refused: ${readRefusal(answer.body).reason}`);
 }
 
-/** A consumer that sends a search to the discovery service every half minute. The answers arrive at the inbox of the console. */
+/** A consumer that sends a search to the discovery service every half minute. The answers arrive in the inbox of the console. */
 export function startConsumer(config: Config, logger: Logger, published: Promise<void>) {
   const stop = new AbortController();
   const { signal } = stop;
   const askOnAndOn = async () => {
     while (!signal.aborted)
       for (const message of questions) {
-        // Also before the first question: the inbox stays empty while a newcomer sends the first request.
+        // Also before the first search: the inbox stays empty while a newcomer sends the first request.
         await delay(pauseMs, undefined, { signal });
         await search(config, message).catch((error) =>
           logger.debug({ err: error }, 'a search was not answered'),

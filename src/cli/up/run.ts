@@ -43,8 +43,8 @@ export async function runUp(options: UpOptions, context: CommandContext): Promis
 }
 
 /**
- * One `up` at a time: a second one, on other ports, would register the identities of the first with its own addresses, where nobody finds them once it has
- * ended. The lock is not `DATA_DIR/lock`, which is the publisher's where PUBLISHER_DIR is DATA_DIR. Returns the function that gives the directory back.
+ * Allows one `up` at a time. Another one, on other ports, would register the first one's identities with its own addresses, which are dead after it
+ * ends. The lock is not `DATA_DIR/lock`, which is the publisher's if PUBLISHER_DIR is DATA_DIR. Returns the function that releases the directory.
  */
 async function claimDataDir(dataDir: string, context: CommandContext): Promise<() => Promise<void>> {
   const waiting = setTimeout(
@@ -110,7 +110,7 @@ const sayAfterMs = 1_000;
 const restWithinMs = 10_000;
 const restPollMs = 50;
 
-/** Unless the environment says otherwise, everything is on this machine, and the discovery service follows the catalog service and crawls the network. */
+/** By default, everything is on this machine, and the discovery service follows the catalog service and crawls the network. */
 function readUpConfig(context: CommandContext, { empty, workers }: { empty?: boolean; workers?: string }) {
   const { identities, roles, DEFAULT_NETWORK_ID } = context.config();
   const { id: catalogId, url: catalogUrl } = identities.catalog;
@@ -120,7 +120,7 @@ function readUpConfig(context: CommandContext, { empty, workers }: { empty?: boo
     DISCOVERY_SUBSCRIPTIONS: JSON.stringify(subscriptions),
     DISCOVERY_NETWORKS: JSON.stringify([DEFAULT_NETWORK_ID]),
     CRAWL_HINT_URLS: JSON.stringify(roles.includes('discovery') ? [identities.discovery.url] : []),
-    // A catalog that is published as files is found within seconds.
+    // Finds catalogs published as files within seconds.
     CRAWL_INTERVAL_SECONDS: '4',
     CRAWL_MIN_INTERVAL_SECONDS: '2',
     MASTER_PUBLISHERS: facilitatorId,
@@ -140,7 +140,7 @@ function readUpConfig(context: CommandContext, { empty, workers }: { empty?: boo
 function renderBanner(config: Config): string {
   const { catalog } = config.identities;
   const hasConsole = config.roles.includes('console');
-  // The console can sign what is tried. OPERATIONS_PORT moves the pages of the operator away, and leaves the document.
+  // The console can sign requests. OPERATIONS_PORT moves the operator's pages, but not the document.
   const docs = `${hasConsole ? config.consoleUrl : catalog.url}/docs${hasConsole ? '?role=catalog' : ''}`;
   const api = (config.OPERATIONS_PORT ?? 0) === 0 ? docs : `${catalog.url}/openapi.json`;
   const steps = [
@@ -165,7 +165,7 @@ ${steps.map((step) => `  ${step}`).join('\n')}
 API: ${api}    Ctrl-C stops everything.`;
 }
 
-/** As it can be typed in this folder: the examples are wherever this package is installed. */
+/** A path that works in the working directory: the examples are in the installed package. */
 function nameExample(name: string): string {
   const file = fileURLToPath(new URL(`../../../examples/${name}`, import.meta.url));
   const below = relative('', file);

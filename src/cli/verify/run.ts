@@ -83,7 +83,7 @@ async function verifySource(
 ): Promise<string> {
   const chain = await createChainReader(config, { fetcher: source.fetcher, registry: keys });
   const reader = readAsCrawler(chain, new AbortController().signal);
-  // Where nothing can be read, going on tells which document and why.
+  // If nothing can be read, continuing reports the document and the reason.
   const otherwise = source.host?.replace(/:\d+$/, '') ?? config.PUBLISHER_ID;
   const node = await describeNode({ source, reader }, named, otherwise);
   for await (const finding of verifyTree({ source, reader, node, now: new Date(), onIndex }))
@@ -131,7 +131,7 @@ function placeOf(url: string): string {
   return URL.canParse(url) ? url : JSON.stringify(url);
 }
 
-/** Keys that the person vouches for, instead of the registry: for a machine without a network. */
+/** Keys from the user instead of the registry, for a machine without a network. */
 type KeySource = Pick<RegistryClient, 'findKey' | 'findSubscriber'>;
 
 /** @param given each as `recordId=publicKey` */

@@ -9,13 +9,13 @@ import { manifestPaths } from '../../protocol/endpoints.ts';
 import { createChainFetcher } from '../chain-reader.ts';
 import { CommandError } from '../command.ts';
 
-// Where a published tree is read from: over HTTP, as a crawler does, or out of a directory, before it is uploaded.
+// Sources of a published tree: over HTTP, like a crawler, or a directory, before it is uploaded.
 
 export interface FileSource extends TreeSource {
   fetcher: Fetcher;
 }
 
-/** The address of a node, or of one index. The person wrote it and `others`: these may be private ones, what they lead to elsewhere may not. */
+/** The address of a node or of one index. The user typed it and `others`, so these may be private addresses; other addresses in the files may not. */
 export function httpSource(
   address: string,
   config: Config,
@@ -37,7 +37,7 @@ export function httpSource(
   return { fetcher, host, manifestUrls: manifestPaths.map((path) => `${origin}/${path}`), indexUrls: [] };
 }
 
-/** The directory that is, or will be, served; also a publisher's own, which has it in `public`. */
+/** The served directory, or a publisher's own, which has it in `public`. */
 export async function directorySource(path: string): Promise<FileSource> {
   const root = (await hasTree(path)) ? path : join(path, 'public');
   if (!(await hasTree(root))) {

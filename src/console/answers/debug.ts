@@ -33,7 +33,7 @@ export const InboxItem = titled('InboxItem', {
   at: Type.String({ format: 'date-time' }),
   path: Type.String(),
   action: Type.Optional(Type.String()),
-  /** The signer that the Authorization header names, whether the signature holds or not. */
+  /** The signer in the Authorization header, whether or not the signature is valid. */
   from: Type.Optional(Type.String()),
   messageId: Type.Optional(Type.String()),
   verifies: Type.Boolean(),

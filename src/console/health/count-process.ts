@@ -1,12 +1,12 @@
 import type { Metrics } from '../../metrics.ts';
 import type { Numbers } from '../../storage/console/minutes.ts';
 
-// Counts of a process since its start, from its metrics: the difference of two counts is one minute.
+// Counts of a process since its start, from its metrics. The difference of two counts is one minute.
 
-/** Requests whose time is told; the others only count where they fail. */
+/** Requests whose duration is recorded; others count only if they fail. */
 const timedRoutes: Record<string, string> = { '/discover': 'discover', '/catalog/publish': 'publish' };
 
-/** Name of the number of requests that took at most `seconds`, and longer than those of the bucket before. */
+/** Name of the number of requests that took at most `seconds`, but longer than the previous bucket. */
 export function bucketName(request: string, seconds: string): string {
   return `${request} ${seconds}`;
 }
@@ -43,7 +43,7 @@ function countRequests(values: readonly MetricValue[]): Numbers {
   const add = (name: string, value: number) => {
     numbers[name] = (numbers[name] ?? 0) + value;
   };
-  // Buckets are cumulative within one set of labels, and come in the order of their bounds.
+  // Buckets are cumulative within a set of labels, and sorted by their bounds.
   let below = 0;
   for (const { metricName = '', value, labels } of values) {
     const request = labels.method === 'POST' ? timedRoutes[String(labels.route)] : undefined;

@@ -9,14 +9,14 @@ import {
 } from '../../storage/console/backlog.ts';
 import type { ConsoleContext } from '../context.ts';
 
-// Gauges of what is in the database: what waits for whom, and how large the index is. They are measured when /metrics is read, at most every few seconds. A
-// database that is slow or gone does not hold up the answer: after a moment, what is known is told; what is not known is left out.
+// Gauges of the database's content: waiting work per receiver, and the size of the index. They are measured when /metrics is read, at most every few
+// seconds. A slow or missing database does not delay the answer: after a short timeout it has only the known values.
 
 const freshMs = 10_000;
 const patienceMs = 500;
-/** Measured values are kept this long while they cannot be measured again: a database under load must not make gauges flap. */
+/** Keeps measured values this long while measuring fails: a database under load must not make gauges flap. */
 const keptMs = 60_000;
-/** Receivers that have a series of their own, for each kind and state: those whose deliveries wait longest. All others are `other`. */
+/** Maximum of receivers with a separate series per kind and state: those with the oldest waiting deliveries. All others are `other`. */
 const namedReceivers = 50;
 
 type Tools = Pick<ConsoleContext, 'database' | 'metrics' | 'logger'>;
@@ -70,13 +70,13 @@ export function addDatabaseGauges({ database, metrics, logger }: Tools): void {
   const failing = gauge('signpost_crawl_failing_catalogs', 'Catalogs that could not be crawled recently');
   const forget = () => {
     for (const labelled of [counts, ages, size, lag]) labelled.reset();
-    // Without labels, a gauge that is reset would tell 0.
+    // After a reset, a gauge without labels would report 0.
     for (const plain of [bytes, failing]) plain.remove();
   };
   forget();
 }
 
-/** One measurement at a time, and not again while it is fresh. */
+/** Runs one measurement at a time, and none while the last one is fresh. */
 function createRefresh(measure: () => Promise<void>) {
   let running: Promise<void> | undefined;
   let measuredAt = Number.NEGATIVE_INFINITY;

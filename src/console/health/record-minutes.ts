@@ -11,8 +11,8 @@ import {
 import type { ConsoleContext } from '../context.ts';
 import { countProcess } from './count-process.ts';
 
-// Every process with a database writes how it did: one row a minute, brought up to date a few times in that minute, so that the console shows something soon
-// after a start. What is not written, because the database is gone, is missing in the charts and nowhere else.
+// Every process with a database writes its numbers: one row a minute, updated a few times, so that the console shows something soon after a start.
+// If the database is down, the numbers are missing in the charts, but nowhere else.
 
 const tickMs = 15_000;
 const minuteMs = 60_000;
@@ -29,7 +29,7 @@ export function startMinuteRecorder(options: RecorderOptions): { close(): Promis
   const loop = monitorEventLoopDelay({ resolution: resolutionMs });
   const stop = new AbortController();
   let minute = startOfMinute(now());
-  /** The counters when the minute began, and at the last sample. */
+  /** The counters at the start of the minute, and at the last sample. */
   let base: Numbers = {};
   let last: Numbers = {};
 
@@ -52,7 +52,7 @@ export function startMinuteRecorder(options: RecorderOptions): { close(): Promis
     loop.enable();
     const { signal } = stop;
     while (!signal.aborted) {
-      // A sample is taken shortly before the minute ends, so that its row has nearly all of it.
+      // Takes a sample shortly before the minute ends, so that its row is nearly complete.
       const untilNext = Math.min(tickMs, minuteMs - (now().getTime() % minuteMs) - lastSampleMs);
       await delay(untilNext > 0 ? untilNext : tickMs, undefined, { signal, ref: false }).catch(
         () => undefined,

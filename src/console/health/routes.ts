@@ -97,7 +97,7 @@ export function addHealthRoutes(
   });
 }
 
-/** Only the first list is waited for. A later one is read while the one before is shown; if that fails, the next request reads it again. */
+/** Only the first call waits. Later calls return the previous list during a refresh; after a failure, the next request retries. */
 function keepFresh(read: () => Promise<Duplicate[]>, now: () => Date): () => Promise<Duplicate[]> {
   let known: { readAt: number; items: Duplicate[] } | undefined;
   let reading: Promise<Duplicate[]> | undefined;
@@ -120,11 +120,11 @@ async function listDuplicates(database: ConsoleContext['database']): Promise<Dup
   return found.map((one) => ({ nodes: one.nodes, what: spellDuplicates(one), next: duplicatesHint }));
 }
 
-/** Making a list of duplicates reads an index with all EVSE ids. */
+/** A list of duplicates reads an index with all EVSE ids. */
 const duplicatesMs = 60_000;
-/** A goal that is missed for this long is missed. */
+/** Minutes after which a missed goal counts. */
 const judgedMinutes = 5;
-/** A process writes every 15 s, under the minute that has begun. */
+/** A process writes every 15 s, into the current minute. */
 const aliveMinutes = 2;
 const defaultHours = 24;
 const tag = 'Health';

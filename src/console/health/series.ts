@@ -2,11 +2,11 @@ import type { MinuteNumber } from '../../storage/console/minutes.ts';
 import { type SeriesRow, seriesNames } from '../answers/health.ts';
 import { bucketName } from './count-process.ts';
 
-// From the stored numbers of all processes to the lines of the charts. Pure.
+// Turns the stored numbers of all processes into chart lines. Pure.
 
 type SeriesName = (typeof seriesNames)[number];
 
-/** One row per minute that has numbers. The minute that is not over is shown only where there is no other. */
+/** One row per minute with numbers. The current minute appears only if there is no other. */
 export function buildSeries(numbers: readonly MinuteNumber[], now: Date): SeriesRow[] {
   const minutes = new Map<number, Map<string, MinuteNumber>>();
   for (const one of numbers) {
@@ -32,7 +32,7 @@ function readValue(name: SeriesName, minute: ReadonlyMap<string, MinuteNumber>):
   return minute.get(name)?.[name === 'eventLoopP99Ms' ? 'most' : 'sum'] ?? null;
 }
 
-/** From a histogram, as Prometheus does it: evenly spread within a bucket; null where nothing was counted. */
+/** From a histogram, like Prometheus: values are evenly spread within a bucket; null if nothing was counted. */
 function percentile(
   request: string,
   share: number,

@@ -3,7 +3,7 @@ import { troubleKinds } from '../../rules/troubles.ts';
 import { within } from '../../within.ts';
 import type { ConsoleContext } from '../context.ts';
 
-/** A database that is slow or gone does not hold up /metrics for longer; then nothing is told. */
+/** Maximum delay of /metrics by a slow or missing database; after it, the gauge is omitted. */
 const patienceMs = 500;
 
 type Tools = Pick<ConsoleContext, 'metrics' | 'logger'> & { troubles: Troubles };

@@ -1,7 +1,7 @@
 import type { Trouble } from '../../rules/troubles.ts';
 import { type SeriesRow, seriesNames } from '../answers/health.ts';
 
-/** Service-level goals, in milliseconds: the alerts of deploy/prometheus/rules.yml begin here. */
+/** Service-level goals, in milliseconds; the alerts of deploy/prometheus/rules.yml start here. */
 export const goals = { discoverP99Ms: 2_500, eventLoopP99Ms: 500 } as const;
 
 const failures: Record<keyof typeof goals, string> = {
@@ -10,8 +10,8 @@ const failures: Record<keyof typeof goals, string> = {
 };
 
 /**
- * @param rows of the last minutes: a goal is missed where each of them misses it
- * @param lateSeconds age of the oldest change that searches lack, above the promised lag
+ * @param rows of the last minutes: a goal is missed if each of them misses it
+ * @param lateSeconds age of the oldest change that searches lack, beyond the promised lag
  */
 export function findReasons(
   troubles: readonly Trouble[],

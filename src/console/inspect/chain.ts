@@ -1,7 +1,7 @@
 import type { Finding } from '../../discovery/inspect/findings.ts';
 import type { ChainLink } from '../answers/inspect.ts';
 
-// The findings of a walk as the links of a chain, for a page that draws it. Pure.
+// Turns the findings of a walk into the links of a chain for the page. Pure.
 
 const titles = {
   registry: 'Registry',
@@ -32,7 +32,7 @@ export function link(
 
 export type Fetches = ReadonlyMap<string, { bytes: number; at: Date }>;
 
-/** The links of a self-hosted node up to the files, in their order; those behind a broken one were not seen. */
+/** The links of a self-hosted node up to the files, in their order; those after a broken link are unseen. */
 export function buildChain(findings: readonly Finding[], fetches: Fetches): ChainLink[] {
   const chain: ChainLink[] = [];
   for (const finding of findings) {
@@ -57,7 +57,7 @@ function linksOf(finding: Finding, fetches: Fetches): ChainLink[] {
     (one) => fetches.get(one) ?? [],
   );
   const signed = key === undefined ? {} : { key };
-  // Nothing is undefined: a member of a link stays when another link joins it.
+  // Without undefined values, so that merging links keeps existing members.
   const common: Partial<ChainLink> = {
     ...(catalogId !== undefined && { catalogId }),
     ...(place !== undefined && { url: place }),
@@ -73,12 +73,12 @@ function linksOf(finding: Finding, fetches: Fetches): ChainLink[] {
       : link(name, finding.kind === 'fault' ? 'broken' : 'warning', finding.message, {
           ...{ ...common, code: finding.code, hint: finding.hint, ...finding.compared },
         });
-  // The files were only looked at because the entry holds.
+  // The files are only checked if the entry is valid.
   if (name !== 'files' || entryVersion === undefined) return [judged];
   return [link('entry', 'ok', `signed, entryVersion ${entryVersion}`, { catalogId, ...signed }), judged];
 }
 
-/** Reasons that stand in the entry, not in the files. */
+/** Reasons in the entry, not in the files. */
 const entryCodes = ['not-a-member', 'not-relevant', 'master-not-allowed', 'not-listed', 'retired', 'paused'];
 
 function linkNameOf(finding: Finding): LinkName {
@@ -105,7 +105,7 @@ function isSamePlace(known: ChainLink, next: ChainLink): boolean {
 
 const severity: Record<ChainLink['state'], number> = { unseen: 0, ok: 1, warning: 2, broken: 3 };
 
-/** The worse of two says what is to be done. */
+/** The more severe state provides the advice. */
 function join(known: ChainLink, next: ChainLink): void {
   const [first, second] = severity[next.state] > severity[known.state] ? [next, known] : [known, next];
   const detail = [first.detail, second.detail].filter((text, at, all) => all.indexOf(text) === at).join(' ');

@@ -19,7 +19,7 @@ import { ConsoleError, notFound } from '../errors.ts';
 import { openTools, tooSlow } from './inspect.ts';
 import { findOwnCopy } from './through-service.ts';
 
-// Compares the index with the live state: the files of the node, or the documents of the own catalog service.
+// Compares the index with the live state: the files of the node, or the documents of our catalog service.
 
 const bounds = { maxDocuments: 20_000, maxBytes: 16 * 1024 * 1024 };
 const maxChanges = 200;
@@ -35,7 +35,7 @@ export async function compareWithLive(
   const live = await (known?.stored ? readStored(context, known) : readFiles(context, { owner, catalogId }));
   const { changes, truncated } = compareCatalogs(indexed, live.catalog, {
     maxChanges,
-    // The index has what a service adds to the members, and what resources inherit.
+    // The index contains members that a service adds, and inherited members of resources.
     isPartial: (list, id) => list === 'members' || live.inheriting.has(id ?? ''),
   });
   return { indexed: live.indexedVersion, live: live.version, changes, truncated };
@@ -108,7 +108,7 @@ async function readKnown(
   return { members: JSON.parse(head), resources: byId(lists.resources), offers: byId(lists.offers) };
 }
 
-/** Half of a catalog beside the whole of it would show differences that there are not. */
+/** A partial catalog would show false differences. */
 function tooLarge(): ConsoleError {
   const { maxDocuments, maxBytes } = bounds;
   const most = `${maxDocuments} resources or offers, or ${maxBytes / 1024 / 1024} MiB of them,`;

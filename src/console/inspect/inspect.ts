@@ -24,9 +24,9 @@ import { examinationOf, linkToIndex, recordFetches, type WalkTools, walkChain } 
 import { findOwnCopy, linkCatalog, linkRegistration } from './through-service.ts';
 import { judge, type SeenCatalog } from './verdict.ts';
 
-// Why something is, or is not, to be found: a node, a catalog or a resource, walked link by link from the registry to the index.
+// Explains why a node, a catalog or a resource can or cannot be found, link by link from the registry to the index.
 
-/** Catalogs of a node that are walked; the others are only listed. */
+/** Maximum of catalogs of a node that are walked; others are only listed. */
 const maxCatalogsWalked = 20;
 const maxCatalogsListed = 200;
 const maxIssues = 500;
@@ -167,7 +167,7 @@ async function inspectService(
   return seen;
 }
 
-/** Who publishes in both ways is registered once. The links of each catalog stand together. */
+/** A publisher that uses both ways has one registry record. The links of each catalog are adjacent. */
 function mergeChains(self: readonly ChainLink[], through: readonly ChainLink[]): ChainLink[] {
   const isTold = ({ link: name, catalogId }: ChainLink) =>
     self.some((each) => each.link === name && each.catalogId === catalogId);
@@ -196,7 +196,7 @@ function unreachableAddress({ address, fault: reason }: Extract<Subject, { fault
   };
 }
 
-/** The subject of a text in the bar: a node by its name or address, a catalog, or a resource. */
+/** The subject of a query: a node by its name or address, a catalog, or a resource. */
 type Subject =
   | {
       kind: 'node' | 'catalog' | 'resource';
@@ -205,7 +205,7 @@ type Subject =
       catalogId?: string;
       resourceId?: string;
     }
-  /** An address at which no node can be found, with the reason. */
+  /** An address without a node, with the reason. */
   | { kind: 'node'; address: string; fault: ReadingFault }
   | { kind: 'unknown' };
 
@@ -219,14 +219,14 @@ async function findSubject(
   if (catalog) return { kind: 'catalog', node: catalog.owner, catalogId: catalog.catalogId };
   const home = await findHomeOfResource(database, text);
   if (home) return { kind: 'resource', node: home.owner, catalogId: home.catalogId, resourceId: text };
-  // Not known here, but perhaps listed by the node.
+  // Unknown here, but perhaps listed by the node.
   if (owner !== undefined) return { kind: 'catalog', node: owner, catalogId: text };
   if (isSubscriberId(text) && /[./]/.test(text))
     return { kind: 'node', node: identityOf(text, reader.registryName) };
   return { kind: 'unknown' };
 }
 
-/** Behind an address stands whoever the manifest there names. Reading is free at the console, so the address may be anybody's. */
+/** The manifest at an address names the node. Reading is free at the console, so the address may be anybody's. */
 async function findByAddress(reader: Reader, address: string, signal: AbortSignal): Promise<Subject> {
   if (!URL.canParse(address)) return { kind: 'unknown' };
   try {

@@ -24,7 +24,7 @@ export function gatherIssues(
 
 const columns = ['code', 'message', 'hint', 'path', 'catalogId', 'count', 'lastAt'] as const;
 
-/** RFC 4180. A cell that a spreadsheet would take for a formula begins with an apostrophe. */
+/** RFC 4180. A cell that spreadsheets would read as a formula gets an apostrophe. */
 export function renderCsv(issues: readonly Issue[]): string {
   const rows = issues.map((issue) => columns.map((name) => cell(issue[name])));
   return [columns.join(','), ...rows.map((row) => row.join(','))].map((line) => `${line}\r\n`).join('');

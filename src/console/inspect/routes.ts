@@ -52,7 +52,7 @@ export function addInspectRoutes(server: FastifyInstance, context: ConsoleContex
   });
 }
 
-/** Inspections and comparisons together: each may hold many megabytes of files, and verifies them in the event loop. */
+/** Covers inspections and comparisons: each may hold many megabytes of files, and verifies them in the event loop. */
 const inspectionTurns = { atOnce: 2, maxWaiting: 8, waitMs: 3_000 };
 
 const Node = Type.String({

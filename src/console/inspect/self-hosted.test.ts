@@ -5,7 +5,7 @@ import { recordFetches } from './self-hosted.ts';
 const options = { maxBytes: 1_000, signal: AbortSignal.timeout(10_000) };
 const now = () => new Date('2026-01-01T12:00:00Z');
 
-/** Serves as many bytes as the address says. */
+/** Serves the number of bytes in the address. */
 async function serve(url: string): Promise<Fetched> {
   const wire = Buffer.alloc(Number(url.split('/').at(-1)));
   return { kind: 'file', file: { url, wire, isEncoded: false } };

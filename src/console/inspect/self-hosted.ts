@@ -14,7 +14,7 @@ import type { ConsoleContext } from '../context.ts';
 import { ConsoleError } from '../errors.ts';
 import { buildChain, type Fetches, link } from './chain.ts';
 
-// The chain of a node that publishes signed files, walked now, as a crawler does that has never seen it; and what this discovery service has of it.
+// The chain of a self-hosted node, walked like a new crawler, and the state of it in this discovery service.
 
 export interface WalkTools {
   reader: Reader;
@@ -23,7 +23,7 @@ export interface WalkTools {
   signal: AbortSignal;
 }
 
-/** Over the wire, for one inspection: whoever asks chooses the node, and the node chooses what it serves. */
+/** Limit of bytes on the wire per inspection: users choose the node, and the node chooses its files. */
 const maxFetchedBytes = 64 * 1024 * 1024;
 
 export function recordFetches(

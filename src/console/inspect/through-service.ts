@@ -8,7 +8,7 @@ import type { ChainLink, Issue } from '../answers/inspect.ts';
 import type { ConsoleContext } from '../context.ts';
 import { buildChain, link } from './chain.ts';
 
-// The chain of a catalog that was published through a catalog service: registry, membership, publish, stored, push, indexed.
+// The chain of a catalog published through a catalog service: registry, membership, publish, stored, push, indexed.
 
 const resultsLookedAt = 10;
 
@@ -52,7 +52,7 @@ export async function linkCatalog(
   return { chain, issues };
 }
 
-/** The copy that the own discovery service has acknowledged; if it does not follow the service, the first acknowledged one. */
+/** The copy that our discovery service has acknowledged; if it does not follow the service, the first acknowledged one. */
 export function findOwnCopy(
   { identities, REGISTRY_NAME }: ConsoleContext['config'],
   copies: readonly PushedCopy[],

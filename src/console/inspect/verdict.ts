@@ -1,11 +1,11 @@
 import type { ChainLink, InspectedCatalog, Inspection } from '../answers/inspect.ts';
 
-// Whether what was inspected can be found, from its chain. Pure.
+// Decides from its chain whether the subject can be found. Pure.
 
 type Verdict = Pick<Inspection, 'verdict' | 'because' | 'nextStep'>;
 export type SeenCatalog = Omit<InspectedCatalog, keyof Verdict>;
 
-/** A served catalog can be found, whatever is wrong with its live state. */
+/** A served catalog can be found, even if its live state is broken. */
 export function judge(
   chain: readonly ChainLink[],
   seen: readonly SeenCatalog[],

@@ -16,9 +16,9 @@ import type { ConsoleContext } from '../context.ts';
 import { placeFaults, readPasted, syntaxFault } from './input.ts';
 import { removeFaults } from './remove-faults.ts';
 
-// The checks that the catalog service makes of a publish, on a text that somebody is still writing; nothing is stored.
+// Runs the catalog service's checks of a publish on a text that is being edited; stores nothing.
 
-/** Faults that are placed and listed, and as many warnings. */
+/** Maximum of listed faults, and of warnings. */
 const maxFaults = 200;
 
 export async function checkText(context: ConsoleContext, text: string, as?: string): Promise<CheckAnswer> {
@@ -35,7 +35,7 @@ export async function checkText(context: ConsoleContext, text: string, as?: stri
   const shape = [...malformed, ...disagreements];
   const isSound = shape.length === 0;
   const tried = await tryPublish(context, removeFaults(readable, disagreements), { as, warns: isSound });
-  // A catalog without its removed parts may look empty, or of another type: such faults are shown once the shape is right.
+  // A catalog without its removed parts may seem empty, or of another type: such faults are shown once the shape is valid.
   const others = isSound ? tried.errors : tried.errors.filter(({ code }) => !code.startsWith('BIZ_'));
   return {
     parsed: true,
@@ -47,7 +47,7 @@ export async function checkText(context: ConsoleContext, text: string, as?: stri
 
 const findMessageFaults = findFaults(PublishMessage);
 
-/** As it would be applied now, without a lock: it neither waits for a publish, nor does a publish wait for it. */
+/** Applies the publish without a lock, so that checks and publishes never wait for each other. */
 async function tryPublish(
   { database, config, outside }: ConsoleContext,
   message: PublishMessage,
@@ -79,7 +79,7 @@ async function tryPublish(
     const warnings = warns ? await findWarnings(tx, tools, { submission, part, parts, stored }) : [];
     const errors = (result.errors ?? []) as ErrorBody[];
     if (result.status !== 'REJECTED') return { errors, warnings };
-    // A catalog is refused as a whole before its content is checked. Its author wants to see all faults at once.
+    // A service rejects the whole catalog before it checks the content. Its author wants to see all faults at once.
     const { bppId: _named, ...catalog } = part.catalog;
     const anew = processCatalog({ ...part, catalog }, publisher, { ...known, stored: undefined }, rules);
     const { result: others } = await supplyTemplates(tx, stored, anew);
@@ -89,7 +89,7 @@ async function tryPublish(
     return { errors: listOnce([...errors, ...((others.errors ?? []) as ErrorBody[]), ...content]), warnings };
   };
   const found: Findings[] = [];
-  // One snapshot for all statements of a catalog, as no lock keeps it from changing between them.
+  // All statements of a catalog use one snapshot, because no lock prevents changes between them.
   for (const part of parts)
     found.push(await database.transaction((tx) => tryPart(tx, part), { isolation: 'repeatable read' }));
   return {

@@ -4,7 +4,7 @@ import { isJsonObject, type Json, parseJson } from '../../protocol/json.ts';
 import { locateValues, segmentsOf } from '../../protocol/json-positions.ts';
 import type { Fault } from '../answers/publish.ts';
 
-// Reads pasted text: a publish request, a catalog, or an array of catalogs; and finds the place of a fault in the text.
+// Reads pasted text (a publish request, a catalog, or an array of catalogs) and finds the place of a fault in it.
 
 type PastedText = ReturnType<typeof wrapped>;
 
@@ -42,7 +42,7 @@ export function placeFaults(
   }));
 }
 
-/** A JSON error has the place in its message. */
+/** A JSON error contains the place in its message. */
 export function syntaxFault(error: unknown): Fault {
   if (!(error instanceof ProtocolError)) throw error;
   const { code, message } = errorBody(error);

@@ -7,7 +7,7 @@ import type { ProgressAnswer, PublishStep } from '../answers/publish.ts';
 import type { ConsoleContext } from '../context.ts';
 import { notFound } from '../errors.ts';
 
-// How far a publish has come: sent, acknowledged, processed, on_publish, pushed, indexed. Of signed files: written, then indexed by the crawler.
+// Progress of a publish: sent, acknowledged, processed, on_publish, pushed, indexed. For signed files: written, then indexed by the crawler.
 
 export async function readProgress(context: ConsoleContext, id: string): Promise<ProgressAnswer> {
   if (id.startsWith(filesPrefix)) return readFilesProgress(context, id);
@@ -55,7 +55,7 @@ function pushStep(catalogs: PublishStanding['catalogs'], doneAt: Date | null): P
   const [failed, skipped] = [sum('failed'), sum('skipped')];
   const at = latest(catalogs.map(({ pushedAt }) => pushedAt));
   const others = receivers - acknowledged - failed - skipped;
-  // A receiver that is down holds up nobody: its deliveries tell of it.
+  // A receiver that is down does not block the progress: its deliveries show it.
   const isDone = acknowledged > 0 && (others === 0 || isIndexed(catalogs));
   const isFailed = receivers > 0 && failed + skipped === receivers;
   const rest = [
@@ -92,7 +92,7 @@ function latest(dates: readonly (Date | null)[]): Date | undefined {
 
 const filesPrefix = 'files-';
 
-/** Says all that has to be known to follow it: any process can be asked. */
+/** Encodes everything that is needed to follow the publish, so that any process can answer. */
 export function nameFiles({ results }: TriggerAnswer, at: Date): string {
   const catalogs = results.map(({ catalogId, status, version }) => [catalogId, status, version ?? null]);
   return filesPrefix + Buffer.from(JSON.stringify({ at, catalogs })).toString('base64url');
@@ -134,7 +134,7 @@ function parseFiles(id: string): { at: string; catalogs: PublishedFile[] } {
     const isWhole = Array.isArray(catalogs) && catalogs.every((one) => typeof one?.[0] === 'string');
     if (typeof at === 'string' && isWhole) return { at, catalogs };
   } catch {
-    // It is told below.
+    // Reported below.
   }
   throw notFound(`No publish ${id} is recorded here.`);
 }

@@ -6,8 +6,8 @@ import { segmentsOf } from '../../protocol/json-positions.ts';
 import type { PublishMessage } from '../../protocol/publish-messages.ts';
 
 /**
- * A copy of the message without the parts that are faulty in shape, so that the rest of it can still be checked. Lists keep their length, because faults name
- * places in them. A missing id is replaced by one that nobody has.
+ * Copies the message without parts of wrong shape, so that the rest can still be checked. Lists keep their length, because faults refer to positions.
+ * A missing id is replaced by an unused one.
  */
 export function removeFaults(message: unknown, faults: readonly ErrorBody[]): PublishMessage {
   if (faults.length === 0) return message as PublishMessage;
@@ -25,13 +25,13 @@ export function removeFaults(message: unknown, faults: readonly ErrorBody[]): Pu
 
 function removeAt(root: JsonObject, segments: Segments): void {
   const isDirective = segments[1] === 'publishDirectives' && segments.length > 2;
-  // Without one of these names, typed attributes cannot be checked.
+  // Without these names, typed attributes cannot be checked.
   const isTyping = segments.at(-1) === '@context' || segments.at(-1) === '@type';
   const path = isDirective ? segments.slice(0, 3) : isTyping ? segments.slice(0, -1) : segments;
   const holder = path.slice(0, -1).reduce<Json | undefined>(memberOf, root);
   const name = path.at(-1) ?? '';
   const value = memberOf(holder, name);
-  // A catalog whose directive is unclear may be a template, which may be incomplete.
+  // A catalog with an unclear directive may be a template, which may be incomplete.
   const template = { catalogId: memberOf(value, 'catalogId') ?? '', catalogType: 'MASTER' };
   if (Array.isArray(holder)) holder[Number(name)] = isDirective ? template : isJsonObject(value) ? value : {};
   else if (isJsonObject(holder)) delete holder[name];

@@ -57,10 +57,10 @@ export function addPublishRoutes(server: FastifyInstance, context: ConsoleContex
 }
 
 const maxTextBytes = 16 * 1024 * 1024;
-/** Less than may be published: a check is a read, and is made again and again while somebody types. */
+/** Less than the limit of a publish: a check is a read that is repeated while the user types. */
 const maxCheckedBytes = 4 * 1024 * 1024;
 /**
- * A check parses and validates in the event loop, and holds a connection of the pool. Somebody who types on may have one under way already: the next one waits
+ * A check parses and validates in the event loop, and holds a connection of the pool. A typing user may have one running already: the next one waits
  * a moment before it is refused.
  */
 const checkTurns = { atOnce: 2, maxWaiting: 4, waitMs: 1_000 };

@@ -8,8 +8,8 @@ import type { ConsoleContext } from '../context.ts';
 import { openSender } from '../signer.ts';
 import { awaitCallback, refusedBy } from './trigger.ts';
 
-// A publish through the own catalog service, signed as a provider of this machine. Its on_publish goes where the provider's registry record says, or, where
-// that names no address, to the inbox.
+// A publish through our catalog service, signed as a provider of this machine. Its on_publish goes to the address in the provider's registry record
+// or, if there is none, to the inbox.
 
 const maxAnswerBytes = 1024 * 1024;
 const sendWithinMs = 30_000;

@@ -8,7 +8,7 @@ import { findTriggerToken } from '../../publisher/trigger-token.ts';
 import type { ConsoleContext } from '../context.ts';
 import { ConsoleError } from '../errors.ts';
 
-// The publisher of this machine, asked at its local trigger as the commands ask it.
+// Calls the publisher of this machine at its local trigger, like the commands.
 
 const publishMs = 10 * 60_000;
 const announceMs = 10_000;
@@ -27,7 +27,7 @@ export async function publishFiles(context: ConsoleContext, message: Json): Prom
   throw refusedBy('publisher', reply, reply.status === 401 ? wrongToken : undefined);
 }
 
-/** Announces a callback to the publisher, which then accepts it. If no publisher runs, nobody listens at its address, and the failure is only logged. */
+/** Announces a callback to the publisher, which then accepts it. If no publisher runs, nothing can receive it; the failure is only logged. */
 export async function awaitCallback(context: ConsoleContext, awaited: AwaitedRequest): Promise<void> {
   const tell = (reason: object) => context.logger.debug(reason, 'the publisher did not get a callback');
   try {

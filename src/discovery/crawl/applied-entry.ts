@@ -9,7 +9,7 @@ import type { Applicable } from './assemble.ts';
 
 export const nodeSource = 'node';
 
-/** @param later resources that the reading lacks, because they come with `laterOf` */
+/** @param later resources that the reading lacks, because they follow with `laterOf` */
 export function incomingOf(
   row: TargetRow,
   trusted: TrustedEntry,
@@ -38,12 +38,12 @@ export function laterOf(row: TargetRow, trusted: TrustedEntry, resources: Resour
 
 function originOf(row: TargetRow, { entry }: TrustedEntry) {
   const { catalogType: type, networkIds: networks = [] } = entry;
-  // Where its files were verified, and where it was assembled.
+  // Checked when its files were verified, and when it was assembled.
   const areGeometriesChecked = true;
   return { source: nodeSource, owner: row.node, type, networks, areGeometriesChecked };
 }
 
-/** Whom to turn to with an order, where the catalog itself does not say. */
+/** The address for orders, if the catalog does not name one. */
 function ownerOf(
   { subscriber_id: bppId, url: bppUri }: TargetRow,
   members: CatalogLevel,
@@ -54,7 +54,7 @@ function ownerOf(
   };
 }
 
-/** Where the way ends before the announced version, what was read is kept, but the entry is not dealt with. */
+/** If the path ends before the announced version, its content is kept, but the entry stays unfinished. */
 export function cursorOf(
   row: TargetRow,
   { entry, signedBy }: TrustedEntry,
@@ -66,7 +66,7 @@ export function cursorOf(
   return {
     ...{ id: row.id, stir: row.stir, entry_key: signedBy, applied_master: entry.catalogType === 'MASTER' },
     ...{ version: reading.content.version, reread: isWhole },
-    // Content that is read again from its baseline was signed by these keys only.
+    // Content that was read again from its baseline has only these keys' signatures.
     content_keys: isWhole ? keys : [...new Set([...row.content_keys, ...keys])],
     ...(reading.complete
       ? {

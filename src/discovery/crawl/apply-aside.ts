@@ -21,7 +21,7 @@ import { CrawlFault } from './reasons.ts';
 import { rebuildBatch } from './rebuild-dependents.ts';
 import { countLine, renderLine } from './tell.ts';
 
-// Catalogs that inherit much are applied in a thread, with a connection of its own: assembling a mebibyte of small members blocks for most of a second.
+// Applies catalogs with much inheritance in a thread with its own connection: assembling a mebibyte of small members blocks for most of a second.
 
 export function createApplyAside(context: CrawlContext) {
   const { config, database, logger } = context;
@@ -38,7 +38,7 @@ export function createApplyAside(context: CrawlContext) {
   }
 
   return {
-    /** Returns the master resources that are missing, where there are some. */
+    /** Returns the missing master resources, if any. */
     async apply({ work: { row, lease }, reading, ...rest }: ReadCatalog): Promise<string[]> {
       const { faults, ...content } = reading;
       const read = { ...rest, work: { row, lease }, reading: content, faults: faults.map(plainError) };

@@ -34,7 +34,7 @@ import { CrawlFault, type ReadingFault } from './reasons.ts';
 import { nextAttemptMs } from './schedule.ts';
 import type { About } from './tell.ts';
 
-// Writes readings to the index. Content and cursor move in one transaction: the index never has a part of a file, and nothing is applied twice.
+// Writes readings to the index. Content and cursor change in one transaction: the index never has part of a file, and nothing is applied twice.
 
 /** Its context, in the process or in a thread (apply-aside.ts). */
 export interface ApplyingContext {
@@ -43,7 +43,7 @@ export interface ApplyingContext {
   checker(): Check;
   limits: InheritanceLimits;
   maxResources: number;
-  /** Where a catalog inherits more bytes, or several together more than is assembled at a time, it throws TooMuchHere. */
+  /** If a catalog inherits more bytes, or several together exceed one assembly, it throws TooMuchHere. */
   maxInherited: number;
   tell(about: About, fault: ReadingFault): LogLine;
 }
@@ -52,14 +52,14 @@ export interface ReadCatalog {
   work: Pick<EntryWork, 'lease' | 'row'>;
   trusted: TrustedEntry;
   reading: Applicable;
-  /** Whose the MASTER catalogs are that its entry declares. */
+  /** The owners of the MASTER catalogs in its entry. */
   declared: Extender['declared'];
 }
 
-/** The master resources that are missing, where there are some: then nothing has happened. */
+/** The missing master resources, if any: then nothing was applied. */
 export type Applied = { missing: string[] } | { error: LeaseLost };
 
-/** All of them, or none. */
+/** Applies all or none. */
 export function applyContent(context: ApplyingContext, reads: readonly ReadCatalog[]): Promise<Applied[]> {
   return inWriting(context, (writing) => applyTogether(writing, reads));
 }
@@ -146,7 +146,7 @@ async function write(writing: Writing, ready: readonly Ready[]): Promise<void> {
   }
 }
 
-/** All of them together; what some inherit beyond what is assembled at a time follows, part by part. */
+/** Writes all together; inherited content beyond one assembly follows in parts. */
 async function writeContent(
   { tx, writer, checker }: Writing,
   ready: readonly Ready[],
@@ -173,7 +173,7 @@ async function writeContent(
   return { applied, overriding };
 }
 
-/** How many resources each has. Throws when one would be empty, or a node have too much: then nothing of them is applied. */
+/** Counts the resources of each. Throws if one would be empty, or if a node has too many: then none of them is applied. */
 async function judgeSizes(
   writer: IndexWriter,
   ready: readonly Ready[],

@@ -12,17 +12,17 @@ import { endsWork } from './reasons.ts';
 import { lineOf } from './tell.ts';
 import { asideBytes } from './verify-aside.ts';
 
-// Applies readings (apply-content.ts): small catalogs of all hosts together, because their statements cost more than their rows; a catalog that inherits
-// much alone, in a thread (apply-aside.ts).
+// Applies readings (apply-content.ts): small catalogs of all hosts together, because their statements cost more than their rows; a catalog with
+// much inheritance alone, in a thread (apply-aside.ts).
 
-/** Returns the master resources that are missing, where there are some: then nothing has happened. */
+/** Returns the missing master resources, if any: then nothing was applied. */
 export type ApplyCatalog = (read: ReadCatalog) => Promise<string[]>;
 
 export const catalogsTogether = 50;
 const documentsTogether = 2_500;
-/** While one waits for the database, another prepares what it writes. */
+/** While one waits for the database, another prepares its writes. */
 const lanes = 3;
-/** How often the progress of a first crawl is logged, and how many catalogs must be applied in that time. */
+/** How often the progress of a first crawl is logged, and the minimum of catalogs applied in that time. */
 const progressEveryMs = 10_000;
 const minLogged = 100;
 
@@ -66,7 +66,7 @@ function createProgressLog({ logger, now }: CrawlContext): () => void {
 
 type Outcome = Applied | { error: unknown };
 
-/** Where one of several is at fault, each is judged on its own. */
+/** If one of several is faulty, each is applied separately. */
 async function applySome(context: ApplyingContext, reads: readonly ReadCatalog[]): Promise<Outcome[]> {
   const outcomes: Outcome[] = [];
   for (const part of partsOf(reads)) {
@@ -81,7 +81,7 @@ async function applySome(context: ApplyingContext, reads: readonly ReadCatalog[]
   return outcomes;
 }
 
-/** Not too much at a time. MASTER catalogs go alone: a catalog that extends several locks them one after the other. */
+/** Limits the size of parts. MASTER catalogs go alone: a catalog that extends several locks them one after another. */
 function partsOf(reads: readonly ReadCatalog[]): ReadCatalog[][] {
   const parts: ReadCatalog[][] = [];
   let documents = Number.POSITIVE_INFINITY;
@@ -97,7 +97,7 @@ function partsOf(reads: readonly ReadCatalog[]): ReadCatalog[][] {
   return parts;
 }
 
-/** At least one, so that nothing comes after a MASTER catalog. */
+/** At least one, so that nothing follows a MASTER catalog in its part. */
 function documentsOf({ reading }: ReadCatalog): number {
   const { resources, offers } = reading.content;
   return Math.max(1, resources.size + offers.size);

@@ -25,27 +25,27 @@ import { changeUses, findExtensions, readTemplates, sumUses } from '../../storag
 import type { ContentReading } from './read-content.ts';
 import { CrawlFault } from './reasons.ts';
 
-// Assembles catalogs with what they inherit. A catalog waits until all of its templates are there, and is not served if they are too much, which is known
-// before one of them is read.
+// Assembles catalogs with inherited content. A catalog waits until all templates are there, and is not served if they are too large, which is
+// known before they are read.
 
 export type Applicable = Exclude<ContentReading, { kind: 'rollback' }>;
 
 export type Assembly = Inheriting | { kind: 'waiting'; missing: string[] };
 
-/** All templates are there, and together they are not too much. */
+/** All templates are there, and within the limits. */
 export interface Inheriting {
   kind: 'inheriting';
   extending: ExtendingResource[];
   /** Templates of the resources that the reading replaces. */
   former: Template[];
-  /** By how many bytes its node inherits more. */
+  /** Increase of the bytes that its node inherits. */
   growth: number;
 }
 
 /**
- * Finds the templates, and holds them as they are until the transaction ends. Throws where they are too much.
+ * Finds the templates, and locks them until the transaction ends. Throws if they are too large.
  *
- * @param grown by how many bytes the node inherits more in the same transaction
+ * @param grown increase of the node's inherited bytes in the same transaction
  */
 export async function findTemplates(
   tx: Transaction,
@@ -92,12 +92,12 @@ export function sumBytes(templates: readonly Template[]): number {
   return templates.reduce((sum, { bytes }) => sum + bytes, 0);
 }
 
-/** The resources that a reading writes or removes; undefined: all that there are. */
+/** The resources that a reading writes or removes; undefined: all of them. */
 function changedBy({ kind, content, removals }: Applicable): string[] | undefined {
   return kind === 'full' ? undefined : [...removals.resources, ...content.resources.keys()];
 }
 
-/** Resources with what they inherit, some at a time: all together they may be too much for the memory. */
+/** Resources with inherited content, in batches, because all together may not fit into memory. */
 export async function* assembleBatches(
   tx: Transaction,
   targetId: number,
@@ -119,7 +119,7 @@ export async function* assembleBatches(
   }
 }
 
-/** The reading with these resources in their assembled form; without those that come later. */
+/** The reading with these resources in assembled form, without later ones. */
 export function withAssembled(
   reading: Applicable,
   extended: readonly ExtendedResource[],
@@ -131,7 +131,7 @@ export function withAssembled(
   return { ...reading, content: { ...reading.content, resources } } as Applicable;
 }
 
-/** Keeps what was published of the resources that extend others, so that they can be assembled again. */
+/** Keeps the published form of extending resources, so that they can be assembled again. */
 export async function recordExtensions(
   tx: Transaction,
   target: Pick<TargetRow, 'id' | 'version' | 'inherited_bytes'>,
@@ -151,14 +151,14 @@ export async function recordExtensions(
   throw new TrustFault(fileOf(reading), 'bad-directive', message);
 }
 
-/** Which of the files is at fault is not known: the one that it began with is named. */
+/** The faulty file is unknown: names the first kind that was read. */
 function fileOf({ kind }: Applicable): 'baseline' | 'change' {
   return kind === 'full' ? 'baseline' : 'change';
 }
 
 export interface Overriding {
   id: string;
-  /** The first of them, as JSONPaths. */
+  /** The first paths, as JSONPaths. */
   paths: string[];
 }
 
@@ -168,7 +168,7 @@ export function overridingOf(extended: readonly ExtendedResource[]): Overriding[
     .map(({ own, overridden }) => ({ id: own.id, paths: overridden.slice(0, maxShown) }));
 }
 
-/** Where resources have other values than their templates, which stand; one line, however many they are. */
+/** Reports in one line that resources have other values than their templates, whose values win. */
 export function overriddenFault(catalogId: string, overriding: readonly Overriding[]): CrawlFault[] {
   if (overriding.length === 0) return [];
   const shown = overriding.slice(0, maxShown).map(({ id, paths }) => `${id} (${paths.join(', ')})`);

@@ -17,7 +17,7 @@ export interface CrawlContext
   extends Pick<DiscoveryContext, 'config' | 'database' | 'registry' | 'metrics' | 'logger' | 'now'> {
   hosts: {
     work: HostWork;
-    /** Other hosts than the one that is worked at. */
+    /** Hosts other than the current one. */
     spared: SparedHosts;
     room: Room;
   };
@@ -27,7 +27,7 @@ export interface CrawlContext
   hints: LookupCache<HintedIndex | ReadingFault>;
 }
 
-/** However much there is to crawl, requests to the service need not wait for a connection. */
+/** Keeps connections free for requests to the service, however much there is to crawl. */
 const connectionShare = 0.3;
 const hintsKeptMs = 60_000;
 const maxHints = 1_000;

@@ -13,7 +13,7 @@ import { crawledNode } from './read-node.ts';
 import { findKeys } from './reader.ts';
 import { asReadingFault, CrawlFault, type ReadingFault } from './reasons.ts';
 
-// The entry stage (self-hosted spec: Discovery crawl order, 5; States and transitions). State moves only when every check has passed, cursor and content together.
+// The entry stage (self-hosted spec: Discovery crawl order, 5; States and transitions). Cursor and content change together, after all checks.
 
 export async function crawlEntry(work: EntryWork, apply: ApplyCatalog): Promise<ReadingFault | undefined> {
   try {
@@ -26,7 +26,7 @@ export async function crawlEntry(work: EntryWork, apply: ApplyCatalog): Promise<
   }
 }
 
-/** The entry was verified when its index was read; since then its key may have been revoked. */
+/** The entry was verified when its index was read; its key may have been revoked since. */
 async function trustedEntry({ context: { reader }, row }: EntryWork): Promise<TrustedEntry> {
   const document = JSON.parse(row.document) as JsonObject;
   const node = crawledNode(reader, row);
@@ -69,14 +69,14 @@ async function followEntry(work: EntryWork, received: TrustedEntry, apply: Apply
   if (missing.length > 0) await waitForMasters(work, entry, masters, missing);
 }
 
-/** Where we are; undefined while nothing of it was applied. */
+/** The current position; undefined if nothing of it was applied. */
 function cursorOf(row: TargetRow): Cursor | undefined {
   const { applied_entry_version: entryVersion, version, unverified_since: unverifiedSince } = row;
   if (version === null || entryVersion === null) return undefined;
   return { entryVersion, version, mustReread: unverifiedSince !== null };
 }
 
-/** Retired is for ever: a later entry with the same id is reported and not applied. */
+/** Retirement is permanent: a later entry with the same id is reported and not applied. */
 async function retire(work: EntryWork, { entry }: TrustedEntry): Promise<void> {
   const { row, context } = work;
   const returned =

@@ -12,13 +12,13 @@ import { itemsPerRound } from './host-work.ts';
 import { CrawlFault, type ReadingFault } from './reasons.ts';
 import { restMs } from './schedule.ts';
 
-// Does what is due at one host: nodes, then indexes, then entries, because each stage finds work for the next. The host is leased as a whole, so that
-// processes share the work; every result is written under the lease.
+// Does all due work at one host: nodes, then indexes, then entries, because each stage finds work for the next. The host is leased as a whole, so
+// that processes share the work; every result is written under the lease.
 
-/** Then others get their turn. */
+/** After this time, other hosts get a turn. */
 const sliceMs = 30_000;
 
-/** Round after round, until nothing is due, the host is in trouble, or others have waited long enough. */
+/** Repeats until nothing is due, the host has failed, or others have waited long enough. */
 export async function crawlHost(
   context: CrawlContext,
   apply: ApplyCatalog,
@@ -90,7 +90,7 @@ async function workOnce(
   };
 }
 
-/** Does one piece of work, which has its files in memory until it is done. */
+/** Does one task, with room for its files in memory until it is done. */
 async function withRoom<T>(
   context: CrawlContext,
   fetcher: Fetcher,
@@ -104,7 +104,7 @@ async function withRoom<T>(
   }
 }
 
-/** Stops at the first fault of the host: what is left had better wait. */
+/** Stops at the first failure of the host: the rest must wait. */
 async function performAll<Row>(
   rows: readonly Row[],
   { host, signal }: { host: string; signal: AbortSignal },
@@ -118,7 +118,7 @@ async function performAll<Row>(
       next += 1;
       const outcome = await perform(row);
       if (!(outcome instanceof CrawlFault && outcome.hostFailed)) continue;
-      // Files may be elsewhere: trouble there holds up nobody else here.
+      // Files may be at other hosts, whose failures do not affect this one.
       if (outcome.url === undefined || hostOf(outcome.url) === host) fault = outcome;
     }
   };
@@ -129,12 +129,12 @@ async function performAll<Row>(
   return fault;
 }
 
-/** A transaction can only fill if as many are under way: more than are fetched at a time, because others are being checked meanwhile. */
+/** Enough concurrent work to fill a transaction: more than concurrent fetches, because other items are being checked. */
 const itemsUnderWay = catalogsTogether;
 
 type Metered = Pick<IndexRow, 'node_id' | 'node' | 'fetched_today'>;
 
-/** Counts what comes of each node, and stops when one has had enough for the day. */
+/** Counts the bytes from each node, and stops when one has reached its daily limit. */
 export function createMeters(fetcher: Fetcher, dailyBytes: number) {
   const counts = new Map<number, { bytes: number }>();
   return {
@@ -151,7 +151,7 @@ export function createMeters(fetcher: Fetcher, dailyBytes: number) {
             if (fetched.kind === 'file') count.bytes += fetched.file.wire.length;
             return fetched;
           } catch (error) {
-            // Much of it has come before it turned out to be too much.
+            // It was too large only after many bytes.
             if (error instanceof CrawlFault && error.code === 'too-large') count.bytes += options.maxBytes;
             throw error;
           }

@@ -27,7 +27,7 @@ import { nextAttemptMs, nextPollMs, recheckSpacingMs } from './schedule.ts';
 import { pollingOf } from './settings.ts';
 import { lineOf, logFaults } from './tell.ts';
 
-// The index stage: an index is fetched and verified, and its entries are recorded as targets. The entry stage has due times of its own.
+// The index stage: an index is fetched and verified, and its entries are recorded as targets. The entry stage has separate due times.
 
 type IndexWork = HostedWork<IndexRow>;
 
@@ -58,8 +58,8 @@ export async function crawlIndex(work: IndexWork): Promise<IndexOutcome> {
 }
 
 /**
- * Looks up the keys again that signed what is applied: what a revoked key signed is hidden until it is signed again; expired and rotated keys hide nothing.
- * A key that could not be asked for changes nothing, and the fault is returned.
+ * Looks up the keys of applied content again. Content signed by a revoked key is hidden until it is signed again; expired and rotated keys hide
+ * nothing. If a lookup fails, nothing changes, and the fault is returned.
  */
 async function checkKeys({ context, lease, row }: IndexWork): Promise<CrawlFault | undefined> {
   const { database, registry, now } = context;
@@ -104,7 +104,7 @@ async function record(
   const at = now();
   const { nextUpdate: announced } = read.index;
   const nextUpdate = announced === undefined ? undefined : (parseInstant(announced) ?? at);
-  // If the registry could not be asked, it is asked again soon, as after a failure.
+  // After a failed lookup, the registry is tried again soon.
   const isUnasked = unasked !== undefined || read.faults.some(({ fault }) => passes(fault));
   const failures = isUnasked ? row.failures + 1 : 0;
   const dueInMs = isUnasked ? nextAttemptMs(failures, Math.random()) : pollAfterMs(context, nextUpdate);
@@ -124,7 +124,7 @@ async function record(
   });
 }
 
-/** The entries of all indexes of a node are limited. Throws beyond the limit, which keeps what was read before. */
+/** Limits the entries of all indexes of a node. Throws beyond the limit, which keeps the earlier content. */
 async function judgeNumber(tx: Transaction, { reader }: CrawlContext, { node, node_id: id }: IndexRow) {
   const { maxEntries } = reader.limits;
   const entries = await countEntries(tx, id);
@@ -149,7 +149,7 @@ function* readIndexOf(read: IndexReading, nextUpdate: Date | undefined): Steps<R
     });
     if (digested.length % entriesPerStep === 0) yield;
   }
-  // Where the registry may yet say otherwise of a key, the index is read again although it has not changed.
+  // If the registry may change its answer about a key, the index is read again although it is unchanged.
   const isFinal = !faults.some(({ fault }) => keyFaults.includes(fault.code));
   return {
     ...(isFinal && { etag, modified, digest }),

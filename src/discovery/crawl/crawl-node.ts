@@ -17,7 +17,7 @@ import { nextNodeAttemptMs, nextPollMs } from './schedule.ts';
 import { pollingOf } from './settings.ts';
 import { logFaults } from './tell.ts';
 
-/** Finds the indexes of a node: manifest and record, polled as indexes are, and sooner when something did not verify. */
+/** Finds the indexes of a node: polls manifest and record like indexes, and sooner after a failed verification. */
 export async function crawlNode(work: HostedWork<NodeRow>): Promise<ReadingFault | undefined> {
   const { context, lease, row, signal } = work;
   const { database, config, reader, now } = context;
@@ -55,8 +55,8 @@ export async function crawlNode(work: HostedWork<NodeRow>): Promise<ReadingFault
 }
 
 /**
- * Not every participant publishes files, and a new publisher has a record before its first catalog: that is no fault. But a manifest is missing if the
- * registry's record lists an index ("the only pointer a crawler has", self-hosted spec: Subscriber record pointer).
+ * Not every participant publishes files, and a new publisher has a record before its first catalog: that is no fault. But a manifest is missing if
+ * the registry's record lists an index ("the only pointer a crawler has", self-hosted spec: Subscriber record pointer).
  */
 function hostsNothing(row: NodeRow, found: NodeRecord | undefined, fault: ReadingFault): boolean {
   if (found === undefined || row.manifest_url !== null) return false;
@@ -65,14 +65,14 @@ function hostsNothing(row: NodeRow, found: NodeRecord | undefined, fault: Readin
   return fault.code === 'manifest-missing' || isAtNamespace(found, fault);
 }
 
-/** It gave no address, or nothing is at it, and its namespace is the name of a host that serves something else, or nothing. */
+/** It has no address, or nothing is there, and its namespace is the name of a host without a manifest. */
 function isAtNamespace({ places, url }: NodeRecord, fault: ReadingFault): boolean {
   const namespace = places.at(-1);
   if (namespace === undefined || (url !== undefined && places.length === 1)) return false;
   return fault instanceof CrawlFault && manifestUrlsAt(namespace).some((asked) => asked === fault.url);
 }
 
-/** Past its next_update, a manifest is fetched without conditions: its host may be confused about what is new. */
+/** After its next_update, a manifest is fetched unconditionally: its host may be wrong about changes. */
 function questionOf(row: NodeRow, now: Date, signal: AbortSignal): NodeQuestion {
   const isStale = row.next_update !== null && row.next_update <= now;
   const { manifest_url: url, manifest_etag: etag, manifest_modified: modified } = row;

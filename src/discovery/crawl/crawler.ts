@@ -16,12 +16,12 @@ import { pollingOf } from './settings.ts';
 import { countFaultsFromZero } from './tell.ts';
 import { createAside } from './verify-aside.ts';
 
-// The crawler: enumerate → (per host) manifest → record → index → entries → files → ingest → cursor. fetch.ts fetches, rules/self-hosted trusts, crawl-*.ts drive.
+// The crawler: enumerate → (per host) manifest → record → index → entries → files → ingest → cursor. fetch.ts fetches, rules/self-hosted trusts.
 
 /** Most of the time, each waits for an answer. */
 const hostsAtOnce = 256;
 const pullForwardEveryMs = 5_000;
-/** The largest file (CRAWL_INFLATED_LIMIT, 100 MiB) takes some 6 seconds: half a megabyte takes 30 ms (verify-aside.ts). */
+/** The largest file (CRAWL_INFLATED_LIMIT, 100 MiB) takes about 6 seconds: half a megabyte takes 30 ms (verify-aside.ts). */
 const verifyTimeoutMs = 60_000;
 
 export async function startCrawler(
@@ -43,7 +43,7 @@ export async function startCrawler(
     startEnumeration(context),
     startRebuilds(context, applyAside),
     startWorkLoop<HostRow>({
-      // Leases are prolonged however much waits to be written.
+      // Leases are renewed even if many writes are waiting.
       database: discovery.database,
       table: hostTable,
       columns: ['host', 'failures'],

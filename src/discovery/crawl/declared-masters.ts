@@ -17,12 +17,12 @@ import { readHint } from './read-index.ts';
 import { CrawlFault, isReadingFault, type ReadingFault } from './reasons.ts';
 import { recheckSpacingMs } from './schedule.ts';
 
-// The MASTER catalogs that an entry declares (self-hosted spec: Entry, dependencies.masters), each looked for in four places: the indexes of
-// the node itself; the index that the hint names; the verified indexes of all nodes that the registry leads to; what catalog services brought.
+// The MASTER catalogs in an entry's dependencies (self-hosted spec: Entry, dependencies.masters), searched in four places: the node's indexes;
+// the hinted index; the verified indexes of all registered nodes; catalogs from catalog services.
 
 interface DeclaredMasters {
   owners: ReadonlyMap<string, string>;
-  /** Masters that are known, but not read yet; then those that nobody has. */
+  /** `coming`: known masters that are not read yet; `unknown`: masters that nobody has. */
   coming: string[];
   unknown: string[];
   faults: CrawlFault[];
@@ -79,7 +79,7 @@ async function findDeclared(
   }
 }
 
-/** The index that the hint names is crawled like any other, and counts only then. */
+/** The hinted index is crawled like any other, and counts only then. */
 async function followHint(
   { context, signal }: EntryWork,
   { catalogId, indexUrl, networkIds }: { catalogId: string; indexUrl: string; networkIds: readonly string[] },
@@ -102,7 +102,7 @@ async function followHint(
   return { node: identity, isHere: false };
 }
 
-/** That a hint leads nowhere is remembered like where it leads: many entries may give the same one. */
+/** Failures of hints are cached, too, because many entries may have the same hint. */
 function asValue(error: unknown): ReadingFault {
   if (isReadingFault(error)) return error;
   throw error;
@@ -113,9 +113,9 @@ function notThere(url: string, catalogId: string): CrawlFault {
   return new CrawlFault('file-missing', message, { url });
 }
 
-// A REGULAR catalog whose masters are missing waits: it is tried again now and then, and as soon as one of them comes.
+// A REGULAR catalog without its masters waits: it is tried again now and then, and as soon as one of them arrives.
 
-/** Whether fetching the files now is of no use: declared masters are on their way, or no resource has come that it is known to wait for. */
+/** Whether fetching the files now is useless: declared masters are still to come, or none of the resources that it waits for has arrived. */
 export async function mustWait(
   { context, row }: EntryWork,
   { coming, owners, unknown }: DeclaredMasters,
@@ -126,7 +126,7 @@ export async function mustWait(
   return !names.every(isDeclared) && !(await isAnyMasterHere(context.database, names));
 }
 
-/** @param missing the master resources that no MASTER catalog has; left out where its files were not read again */
+/** @param missing the master resources that no MASTER catalog has; absent if its files were not read again */
 export async function waitForMasters(
   work: EntryWork,
   entry: IndexEntry,
@@ -136,7 +136,7 @@ export async function waitForMasters(
   const { context, row } = work;
   const names = [...new Set([...missing, ...coming, ...unknown])].slice(0, maxNames);
   if (names.some((name) => !row.waiting_for?.includes(name))) {
-    // It looks again at once: one of them may have been stored meanwhile without knowing that somebody waits for it.
+    // Checks again at once: a master may have been stored before this wait was recorded.
     const note = { waiting_for: names };
     return context.database.transaction((tx) => recordTarget(tx, work.lease, row, note, 0));
   }
@@ -150,11 +150,11 @@ export async function waitForMasters(
   await postpone(work, [new CrawlFault('waiting-for-master', message), ...faults], { waiting_for: names });
 }
 
-/** Enough to be woken by one of them. */
+/** Enough for a wake-up by one of them. */
 const maxNames = 100;
 const maxShown = 3;
 
-/** Networks that both the entry and the registry's record of its node name: in ours, everybody is crawled anyway. */
+/** Networks in both the entry and the node's registry record, except ours, where everybody is crawled anyway. */
 function networksToSearch(
   { networkIds = [] }: IndexEntry,
   memberships: readonly string[],

@@ -7,7 +7,7 @@ import { CrawlFault, doubtsNode, type ReadingFault } from './reasons.ts';
 import { nextAttemptMs, recheckSpacingMs } from './schedule.ts';
 import { type About, logFaults } from './tell.ts';
 
-// One entry that is in work, and how the work ends where nothing of it is applied: it is dealt with, or tried again.
+// The work on one entry, and its end if nothing was applied: finished, or tried again.
 
 export interface HostedWork<Row> {
   context: CrawlContext;
@@ -18,7 +18,7 @@ export interface HostedWork<Row> {
 
 export type EntryWork = HostedWork<TargetRow>;
 
-/** The entry is dealt with: nothing more is to do until there is another one. */
+/** The entry is finished: nothing more to do until a new one. */
 export async function settle(work: EntryWork, changes: TargetChanges, faults: readonly ReadingFault[]) {
   const { context, lease, row } = work;
   const [fault] = faults;

@@ -24,7 +24,7 @@ import { longestPollMs, maxEntryDelayMs, nextAttemptMs, nextPollMs } from './sch
 import { pollingOf } from './settings.ts';
 import { lineOf, logFaults } from './tell.ts';
 
-// Finds the nodes to crawl (self-hosted spec: Discovery crawl order, 1): members of the configured networks, by registry query, and the nodes of the settings.
+// Finds the nodes to crawl (self-hosted spec: Discovery crawl order, 1): members of the configured networks, by registry query, and configured nodes.
 
 const sourcesAtOnce = 4;
 
@@ -38,7 +38,7 @@ export async function configureCrawl({ config, database, policy }: CrawlContext)
   await database.transaction(async (tx) => settlePrecedence(tx, await configureSources(tx, settings)));
 }
 
-/** Each source once, however it is spelled: `http://127.1:80` is `http://127.0.0.1`, and a bare domain belongs to REGISTRY_NAME. */
+/** Each source once, in a normal form: `http://127.1:80` is `http://127.0.0.1`, and a bare domain belongs to REGISTRY_NAME. */
 function sourcesOf({ DISCOVERY_NETWORKS, DISCOVERY_NODES, REGISTRY_NAME }: Config) {
   const sources = [
     ...DISCOVERY_NETWORKS.map((name) => ({ kind: 'network', name }) as const),
@@ -77,7 +77,7 @@ async function enumerate(context: CrawlContext, claim: Claim<SourceRow>, signal:
   } catch (error) {
     if (!isReadingFault(error)) throw error;
     if (kind === 'address' && error.code === 'manifest-missing') {
-      // Whoever is there hosts nothing yet, which is no fault; but the operator wrote the address, and may have mistyped it.
+      // The node hosts nothing yet, which is no fault, but the operator may have mistyped the address.
       context.logger.info({ name }, 'there is no manifest at this address of DISCOVERY_NODES yet');
       const set = { failures: 0, attempts: 0 };
       return settle(database, sourceTable, claim, { dueInMs: nextMs(), set });
@@ -116,7 +116,7 @@ async function findNodes(
     case 'network':
     case 'masters': {
       const records = await askRegistry(() => registry.queryNetwork(name));
-      // Participants write their own records: a name that no registry can look up, or the database cannot store, must not hide the others.
+      // Participants write their own records: a name that no registry can look up, or that the database cannot store, must not hide the others.
       const others = records.filter(({ subscriberId }) => !isSubscriberId(subscriberId));
       if (others.length > 0) await tellOthers(context, name, others);
       const lookedUp = records.filter(({ subscriberId }) => isSubscriberId(subscriberId));
@@ -146,7 +146,7 @@ async function tellOthers(
 
 const shownNameLength = 100;
 
-/** Nodes, each once however many keys it has. Consumers publish nothing. */
+/** Each node once, whatever its number of keys. Consumers publish nothing. */
 function namedBy(records: readonly ParticipantRecord[], registryName: string): NamedNode[] {
   const nodes = new Map<string, ParticipantRecord[]>();
   for (const record of records) {

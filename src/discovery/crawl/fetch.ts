@@ -6,7 +6,7 @@ import type { ServedFile } from '../../rules/self-hosted/open-document.ts';
 import { type CrawlCode, CrawlFault } from './reasons.ts';
 import type { Share } from './room.ts';
 
-// Fetches bytes within limits, a few files of a host at a time; trust is decided elsewhere. "Unchanged" and "not there" are values.
+// Fetches bytes within limits, a few files of a host at a time; trust is decided elsewhere. "Unchanged" and "not found" are values.
 
 export interface Fetcher {
   fetch(url: string, options: FetchOptions): Promise<Fetched>;
@@ -69,7 +69,7 @@ export function createFetcher({ client, metrics, now, timeoutMs }: FetcherParts)
     },
   };
 
-  /** Nothing is requested while a response waits for room: the hosts that have room need the slot. */
+  /** Requests nothing while a response waits for room, and leaves the slot to hosts with room. */
   async function enter(host: string, share: Share | undefined, signal: AbortSignal): Promise<() => void> {
     for (;;) {
       const leave = await slots.enter(host, signal);
@@ -85,14 +85,14 @@ export function createFetcher({ client, metrics, now, timeoutMs }: FetcherParts)
   }
 }
 
-/** The host with its port, which everything there has in common. */
+/** The host with its port, which identifies it. */
 export function hostOf(url: string): string {
   if (!isAddress(url)) throw new CrawlFault('bad-url', `"${url}" is not a URL.`, { url });
   const { protocol, hostname, port } = new URL(url);
   return `${hostname}:${port || (protocol === 'http:' ? 80 : 443)}`;
 }
 
-/** A URL, of a host whose name can be one. */
+/** A URL with a valid host name. */
 export function isAddress(url: string): boolean {
   return URL.canParse(url) && new URL(url).hostname.length <= maxHostLength;
 }
@@ -109,7 +109,7 @@ function conditionalHeaders(condition: FetchOptions['condition']): Record<string
   };
 }
 
-/** It is undone where the file is opened: until then, its full size is not known. */
+/** It is decoded when the file is opened: before that, its full size is unknown. */
 function isEncoded(url: string, headers: Record<string, string>): boolean {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (['', 'identity'].includes(encoding)) return false;

@@ -18,7 +18,7 @@ import { findHostsWithTargets } from '../../storage/crawl/targets.ts';
 import type { Database } from '../../storage/database.ts';
 import { type Claim, LeaseLost } from '../../storage/work/due-work.ts';
 
-// Takes due work, and records its results, for many hosts in a few statements: one by one, they would cost more than polling an unchanged index.
+// Takes due work and records its results, for many hosts in a few statements: single statements would cost more than polling an unchanged index.
 
 export type HostWork = ReturnType<typeof createHostWork>;
 
@@ -32,15 +32,15 @@ interface RoundResult {
   claim: Claim<HostRow>;
   unchanged: readonly PolledIndex[];
   fetched: readonly { nodeId: number; bytes: number }[];
-  /** The host is given back; otherwise there is more to do. */
+  /** Releases the host; absent if there is more to do. */
   release?: HostState;
 }
 
 export const itemsPerRound = 100;
 const hostsAtOnce = 100;
-/** Hosts that were claimed together ask together what is due. */
+/** Hosts that were claimed together load their due work together. */
 const takeGatherMs = 2;
-/** Their answers come one by one, and nobody waits for these to be recorded. */
+/** Their answers arrive one by one, and nobody waits for the writes. */
 const recordGatherMs = 25;
 
 export function createHostWork({ database, now }: { database: Database; now(): Date }) {
@@ -78,7 +78,7 @@ export function createHostWork({ database, now }: { database: Database; now(): D
   );
 
   return {
-    /** Work at a host begins; returns how to say that it has ended. */
+    /** Starts work at a host; returns a function that ends it. */
     begin(): () => void {
       inWork += 1;
       return () => {
@@ -86,7 +86,7 @@ export function createHostWork({ database, now }: { database: Database; now(): D
       };
     },
     take,
-    /** Throws LeaseLost when somebody else has the host now: then nothing was written. */
+    /** Throws LeaseLost if another process has the host now: then nothing was written. */
     async record(round: RoundResult): Promise<void> {
       if (!(await record(round))) throw new LeaseLost(hostTable, round.claim.id);
     },

@@ -2,7 +2,7 @@ import { manifestPaths } from '../../protocol/endpoints.ts';
 import { splitIdentity } from '../../protocol/identity.ts';
 import { type CrawlCode, CrawlFault } from './reasons.ts';
 
-// Where the documents of a node are: its manifest, and the indexes that its record lists.
+// The places of a node's documents: its manifest, and the indexes in its record.
 
 /** The origins where the manifest of a node may be: those of its addresses, if it has any, and its namespace. */
 export function manifestPlaces(identity: string, addresses: readonly (string | undefined)[]): string[] {
@@ -20,7 +20,7 @@ export function manifestUrlsAt(origin: string): string[] {
 /** Limit of an index address: longer ones cannot be stored. */
 const maxUrlBytes = 2_000;
 
-/** The only pointer that a crawler has: without it, a node silently never appears. Returns the indexes that are read. */
+/** A crawler has no other pointer: without indexes, a node silently never appears. Returns the indexes to read. */
 export function requireIndexes(
   { limits }: { limits: { maxIndexes: number } },
   identity: string,

@@ -29,8 +29,8 @@ import { fetchServed, findKeys, inRoom, inTurns, keyFinder, mayBeLarge, type Rea
 import { CrawlFault, isReadingFault, passes, type ReadingFault } from './reasons.ts';
 import type { FileTask } from './verify-thread.ts';
 
-// The files that lead from the cursor to what an entry announces (self-hosted spec: Endpoints, Cutover rule). After each file it is decided
-// anew how to go on: a change without a declared size may turn out to be large, and one that is no good is a gap, which the baseline heals.
+// The files from the cursor to the announced version of an entry (self-hosted spec: Endpoints, Cutover rule). The path is chosen again after each
+// file: a change without a declared size may be large, and an invalid one is a gap, which the baseline fills.
 
 export type ContentReading = { faults: ReadingFault[] } & (
   | { kind: 'rollback'; plan: Rollback }
@@ -41,9 +41,9 @@ export type ContentReading = { faults: ReadingFault[] } & (
 interface Read<Kind, Content> {
   kind: Kind;
   complete: boolean;
-  /** Content; for a patch, what it adds and replaces. */
+  /** Content; for a patch, additions and replacements. */
   content: Content;
-  /** Ids of what a patch removes first. */
+  /** Ids that a patch removes first. */
   removals: Record<'resources' | 'offers', ReadonlySet<string>>;
   keys: string[];
 }
@@ -83,7 +83,7 @@ export async function readContent(
       if (kind === 'baseline') files.baselines.set(reference, read as TrustedBaseline);
       else files.changes.set(reference, read as TrustedChange);
     } catch (error) {
-      // To take another file instead because a host is down would be rash.
+      // A host that is down is no reason to use another file.
       if (!isReadingFault(error) || passes(error)) throw error;
       faults.push(error);
       unreadable.add(url);

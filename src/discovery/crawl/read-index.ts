@@ -24,7 +24,7 @@ export interface IndexReading extends JudgedEntries {
   digest: string;
 }
 
-/** An index that was read before and fully verified: the same index again is nothing new. */
+/** An index that was read before and fully verified: an identical one is unchanged. */
 type KnownIndex = Record<'etag' | 'modified' | 'digest', string | null>;
 
 /** An index with its entries, each trusted or not (self-hosted spec: Discovery crawl order, 4). */
@@ -78,7 +78,7 @@ export interface HintedIndex {
   masters: IndexEntry[];
 }
 
-/** "`indexUrl` is a hint, not a trust delegation" (self-hosted spec: Entry): the chain from the registry's record of its node must lead to this address. */
+/** "`indexUrl` is a hint, not a trust delegation" (self-hosted spec: Entry): the chain from its node's registry record must lead to this address. */
 export async function readHint(reader: Reader, url: string, signal: AbortSignal): Promise<HintedIndex> {
   const { limits, registryName } = reader;
   const file = await fetchServed(reader, 'index', url, { maxBytes: limits.maxIndexBytes, signal });

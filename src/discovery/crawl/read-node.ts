@@ -12,28 +12,28 @@ import { manifestPlaces, manifestUrlsAt, requireIndexes } from './places.ts';
 import { askRegistry, fetchDocument, fetchNamed, findKeys, type OpenedFile, type Reader } from './reader.ts';
 import { CrawlFault, isNoHost } from './reasons.ts';
 
-// The first links of the chain (self-hosted spec: Discovery crawl order): the registry's record of a node says where its manifest is; the
-// manifest, signed with a key that the registry knows, names the Subscriber record by digest; the record lists the indexes.
+// The first links of the chain (self-hosted spec: Discovery crawl order): the registry record of a node gives the place of its manifest; the
+// manifest, signed with a registered key, names the Subscriber record by digest; the record lists the indexes.
 
 export interface NodeQuestion {
   identity: string;
   configuredUrl?: string;
   /** The known state of the manifest, so that an unchanged one costs little. */
   manifest?: { url: string; etag?: string | null; modified?: string | null };
-  /** Time of the digests document that was read last. */
+  /** Time of the last read digests document. */
   digestsAt?: Date;
   signal: AbortSignal;
 }
 
-/** Where the manifest of a node is asked for, and what the registry says about the node. */
+/** The places of a node's manifest, and its registry records. */
 export interface NodeRecord {
   records: ParticipantRecord[];
-  /** Origins; the second one where nothing is at the first. */
+  /** Origins; later ones are used if the first has no manifest. */
   places: [base: string, ...more: string[]];
   url?: string;
 }
 
-/** They are opened at once, and not in a thread: compressed or not, they are small. */
+/** They are opened at once in this thread, because both limits are small. */
 export const nodeFileLimits = { maxBytes: 1024 * 1024, maxInflatedBytes: 1024 * 1024 };
 
 export async function findNodeRecord(
@@ -72,7 +72,7 @@ export async function readNode(reader: Reader, question: NodeQuestion, found: No
   const { record, digests } = await readRecord(reader, node, manifest, signal);
   return {
     ...known,
-    // The digests document changes while the manifest stays: then no condition may spare the reading of both.
+    // The digests document changes while the manifest does not, so conditional requests must not skip them.
     manifest: digests ? { url: opened.url } : { url: opened.url, etag, modified },
     ...(digests && { digestsAt: refuseOlder(digests, question) }),
     keyNames,
@@ -89,7 +89,7 @@ export function hostingNode(
   return { identity, recordSubscriberId: records[0]?.subscriberId, registryName };
 }
 
-/** A node of which manifest and record were read before. */
+/** A node whose manifest and record were read before. */
 export function crawledNode(
   { registryName }: Pick<Reader, 'registryName'>,
   { node, subscriber_id, key_names }: Pick<TargetRow, 'node' | 'subscriber_id' | 'key_names'>,
@@ -98,7 +98,7 @@ export function crawledNode(
   return { identity: node, registryName, keyNames, recordSubscriberId: subscriber_id ?? undefined };
 }
 
-/** Only where a place answers that there is no manifest, the next one is asked: any other failure may pass. */
+/** Tries the next place only if a host answers that it has no manifest: any other failure may be temporary. */
 async function fetchManifest(
   reader: Reader,
   { configuredUrl, ...question }: NodeQuestion,
@@ -131,7 +131,7 @@ async function fetchManifestAt(
   return 'missing';
 }
 
-/** The domain that the manifest at an address names: a claim, until the manifest is verified. Only an address that the operator wrote may be private and without TLS. */
+/** The domain in the manifest at an address, a claim until the manifest is verified. Only an operator's address may be private and without TLS. */
 export async function readDomain(
   reader: Reader,
   address: string,
@@ -154,7 +154,7 @@ function keptManifest({ manifest }: NodeQuestion): ReadNode['manifest'] {
   return { url, ...(etag && { etag }), ...(modified && { modified }) };
 }
 
-/** Without a manifest nothing that the node signed leads to its indexes: the registry's own record must do. */
+/** Without a manifest, no signed document of the node names its indexes: the registry record must do. */
 function urlsOfRegistry({ requireManifest }: Reader, { places, records }: NodeRecord): string[] {
   const urls = [...new Set(records.flatMap(({ catalogIndexUrls }) => catalogIndexUrls))];
   if (requireManifest || urls.length === 0) {
@@ -180,7 +180,7 @@ export function readRecord(
   );
 }
 
-/** An old digests document could bring an old record back. */
+/** An old digests document could bring back an old record. */
 function refuseOlder({ updated_at: updatedAt }: DigestsFile, { identity, digestsAt }: NodeQuestion): Date {
   const at = parseInstant(updatedAt) ?? new Date(0);
   const message = `The digests document of ${identity} is of ${updatedAt}, which is older than one read before.`;

@@ -19,7 +19,7 @@ import { CrawlFault, fileMissing } from './reasons.ts';
 import type { Share } from './room.ts';
 import { type Aside, asideBytes, type FindKeys } from './verify-aside.ts';
 
-// Reads hosted documents: fetch, open, ask the registry for the claimed keys, trust. It keeps nothing, so that the crawler and commands read in the same way.
+// Reads hosted documents: fetch, open, look up the claimed keys, trust. It keeps no state, so the crawler and commands read in the same way.
 
 export interface Reader {
   fetcher: Fetcher;
@@ -27,11 +27,11 @@ export interface Reader {
   registryName: string;
   checker(): Check;
   limits: ReadLimits;
-  /** Nodes without a manifest are refused; otherwise the registry's record stands in. */
+  /** Nodes without a manifest are refused; otherwise the registry record replaces it. */
   requireManifest: boolean;
   allowUnsignedIndex: boolean;
   cutoverFraction: number;
-  /** Where large files are verified, and the room that is taken for each; without them, at once and here. */
+  /** Verifies large files in a thread, with room for each; without it, files are verified at once here. */
   aside?: Aside;
   share?: Share;
 }
@@ -56,7 +56,7 @@ export interface OpenedFile {
 
 export interface DocumentOptions extends FetchOptions {
   digest?: string;
-  /** Where it is less than what the largest of files may become. */
+  /** If it is less than the limit of the largest files. */
   maxInflatedBytes?: number;
 }
 
@@ -80,7 +80,7 @@ export async function fetchDocument(
   return { kind: 'opened', opened, bytes: file.wire.length, etag, modified };
 }
 
-/** One that must be there, because another document names it. */
+/** A document that must exist, because another one refers to it. */
 export async function fetchNamed(
   reader: Reader,
   document: HostedDocument,
@@ -92,7 +92,7 @@ export async function fetchNamed(
   throw fileMissing(document, url);
 }
 
-/** The same, as it is served. */
+/** The same, as served. */
 export async function fetchServed(
   { fetcher, share }: Reader,
   document: HostedDocument,
@@ -104,7 +104,7 @@ export async function fetchServed(
   throw fileMissing(document, url);
 }
 
-/** Opens what was fetched when there is room for it. What becomes more than it claims gets as much as the largest may have. */
+/** Opens a file when there is room for it. If it exceeds its declared size, it gets the maximum. */
 export async function inRoom<T>(
   { share, limits }: Reader,
   file: ServedFile,
@@ -125,7 +125,7 @@ export async function inRoom<T>(
   return open(maxInflatedBytes);
 }
 
-/** Others get their turn between the steps. */
+/** Other work runs between the steps. */
 export async function inTurns<T>(steps: Steps<T>): Promise<T> {
   const takeBreak = createBreaks();
   for (;;) {
@@ -135,12 +135,12 @@ export async function inTurns<T>(steps: Steps<T>): Promise<T> {
   }
 }
 
-/** Files that may become large are verified in a thread, because a file's own claim about its size may be false. */
+/** Files that may become large are verified in a thread, because a file's declared size may be false. */
 export function mayBeLarge(maxInflatedBytes: number): boolean {
   return maxInflatedBytes >= asideBytes;
 }
 
-/** For who verifies what has not been read here: the keys that the node is likely to sign with, and then those that it claims. */
+/** Finds keys for verification elsewhere: first those that the node probably signs with, then those that it claims. */
 export function keyFinder(reader: Reader, node: HostingNode): FindKeys {
   return async (names) => {
     if (names) return findKeys(reader, node, names);
@@ -167,7 +167,7 @@ function asUnavailable(error: unknown): KeyAnswer {
   return { kind: 'unavailable', reason: error.message };
 }
 
-/** That the registry cannot be asked says nothing about the node: it is tried again. */
+/** An unreachable registry says nothing about the node: the work is tried again. */
 export async function askRegistry<T>(ask: () => Promise<T>): Promise<T> {
   try {
     return await ask();

@@ -8,15 +8,15 @@ import {
 import { DatabaseUnavailable } from '../../storage/unavailable.ts';
 import { LeaseLost } from '../../storage/work/lease-lost.ts';
 
-// Every reason why the crawler does not take something, or tells of it: those of trust (rules/self-hosted/faults.ts), and those of
-// fetching, of versions and of states. Each has one code, in the crawl log and in the metrics, and a hint that tells what to do about it.
+// Every reason why the crawler rejects or reports something: those of trust (rules/self-hosted/faults.ts), and those of
+// fetching, versions and states. Each has one code, in the crawl log and in the metrics, and a hint that says what to do.
 
-/** Something did not work. The message is a sentence for a person. */
+/** Something failed. The message is a sentence for people. */
 export class CrawlFault extends Error {
   override readonly name = 'CrawlFault';
   readonly code: CrawlCode;
   readonly url?: string;
-  /** The host itself is in trouble: everything there had better wait. */
+  /** The host itself failed: all work there must wait. */
   readonly hostFailed: boolean;
   readonly retryAfterMs?: number;
 
@@ -82,36 +82,36 @@ export function isReadingFault(error: unknown): error is ReadingFault {
   return error instanceof TrustFault || error instanceof CrawlFault;
 }
 
-/** The fault of one item, even if it is our own: it must not hold up the others of its host. Throws errors that end the work at the host. */
+/** The fault of one item, even if it is our own: it must not block the others of its host. Throws errors that end the work at the host. */
 export function asReadingFault(error: unknown, signal: AbortSignal): ReadingFault {
   if (isReadingFault(error)) return error;
   if (signal.aborted || endsWork(error)) throw error;
   return new CrawlFault('internal-error', 'Something went wrong here.', { cause: error });
 }
 
-/** For a file that must be there, because a document names it. */
+/** For a file that must exist, because a document refers to it. */
 export function fileMissing(document: HostedDocument, url: string): CrawlFault {
   return new CrawlFault('file-missing', `The ${document} is missing: there is nothing at ${url}.`, {
     url,
   });
 }
 
-/** A namespace need not be the name of a host: where it is none, nothing is there. */
+/** A namespace need not be a host name: if it is none, nothing is there. */
 export function isNoHost(error: unknown): boolean {
   return error instanceof CrawlFault && hasCode(error.cause, 'ENOTFOUND');
 }
 
-/** The lease or the database is lost: nothing more can be done at the host. */
+/** The lease or the database is lost: no more work is possible at the host. */
 export function endsWork(error: unknown): boolean {
   return error instanceof LeaseLost || error instanceof DatabaseUnavailable;
 }
 
-/** Says nothing about what was asked for: the host or the registry could not be asked. */
+/** A temporary fault: the host or the registry was unreachable, which says nothing about the document. */
 export function passes(fault: ReadingFault): boolean {
   return fault.code === 'registry-unavailable' || (fault instanceof CrawlFault && fault.hostFailed);
 }
 
-/** Something did not verify: what the manifest and the record of its node say may be another thing by now. */
+/** A verification failed: the manifest and the record of the node may have changed. */
 export function doubtsNode(fault: ReadingFault): boolean {
   return fault instanceof TrustFault && !passes(fault);
 }

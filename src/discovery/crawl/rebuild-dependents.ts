@@ -28,9 +28,9 @@ import { applyingOf } from './apply-entry.ts';
 import { overriddenFault, overridingOf, sumBytes } from './assemble.ts';
 import type { CrawlContext } from './context.ts';
 
-// The template's values stand, also where the publisher had set others before; what the master dropped, its dependents keep as they inherited it last.
+// The template's values win, even if the publisher had set others. If a master drops something, its dependents keep their last inherited values.
 
-/** Dependents of a changed crawled master are assembled again, some resources at a time, in a thread if it is much work. */
+/** Assembles dependents of a changed crawled master again, some resources at a time, in a thread if it is much work. */
 export function startRebuilds(
   context: CrawlContext,
   aside: { rebuild(dependent: Dependent, masterKey: number): Promise<void> },
@@ -61,7 +61,7 @@ export function startRebuilds(
 /** Small, so that the crawl of the same catalog never waits long. */
 const resourcesAtOnce = 500;
 
-/** Some resources of a catalog are assembled with the templates of today. Throws TooMuchHere where they are much work. */
+/** Assembles some resources of a catalog with the current templates. Throws TooMuchHere if they are much work. */
 export function rebuildBatch(
   context: ApplyingContext,
   dependent: Dependent,
@@ -101,7 +101,7 @@ async function rebuildSome(
   const former: Template[] = [];
   for (const row of batch) {
     const template = templateOf(row);
-    // Without a template, or beyond the limit of inherited bytes, the resource keeps the values that it inherited last.
+    // Without a template, or beyond the limit of inherited bytes, the resource keeps its last inherited values.
     if (!template || budget.take(template.bytes, row.bytes)) continue;
     moving.set(row.id, template);
     former.push({ ...template, edition: row.edition });

@@ -4,7 +4,7 @@ import { createRoom, type Room } from './room.ts';
 
 const signal = new AbortController().signal;
 
-/** Takes bytes of a new share, and tells whether they were had. */
+/** Requests bytes for a new share, and shows whether it got them. */
 function taking(room: Room, bytes: number, stop = signal) {
   const share = room();
   const state = { share, has: false, failed: undefined as unknown };

@@ -1,14 +1,14 @@
-// Limits the memory for fetched files, over all hosts. Work takes room before it opens a file, and gives all of it back at the end. If everybody who
-// holds room waits for more, the first in line goes ahead.
+// Limits the memory for fetched files, over all hosts. Work takes room before it opens a file, and releases all of it at the end. If all holders of
+// room wait for more, the first in line goes ahead.
 
 export type Room = () => Share;
 
 export interface Share {
   /** Waits for room for this many bytes. Rejects with the signal's reason if that comes first. */
   take(bytes: number, signal: AbortSignal): Promise<void>;
-  /** Whether more should be fetched for it: it holds some room, and must get on, or nobody waits for any. */
+  /** Whether to fetch more for it: it holds some room and must proceed, or nobody is waiting. */
   mayFetch(): boolean;
-  /** Waits until those who wait now have got theirs. */
+  /** Waits until all current waiters got their room. */
   pass(signal: AbortSignal): Promise<void>;
   close(): void;
 }
@@ -16,7 +16,7 @@ export interface Share {
 export function createRoom(totalBytes: number): Room {
   const waiting = new Set<Waiter>();
   let used = 0;
-  /** Shares that hold something and do not wait. */
+  /** Shares that hold room and do not wait. */
   const active = new Set<Share>();
 
   function admit(): void {

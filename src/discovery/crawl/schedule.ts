@@ -1,13 +1,13 @@
-// After how many milliseconds something is looked at again. Pure: the time and the randomness are arguments.
+// Delays until the next visit, in milliseconds. Pure: the time and the randomness are arguments.
 
-/** Between two looks at a node because something of it did not verify. */
+/** Minimum time between two checks of a node after failed verifications. */
 export const recheckSpacingMs = 30_000;
 export const firstDelayMs = 1_000;
 export const maxEntryDelayMs = 6 * 3_600_000;
 export const maxHostDelayMs = 5 * 60_000;
-/** A host's Retry-After is respected up to this. */
+/** Maximum of a host's Retry-After. */
 export const maxRetryAfterMs = 3_600_000;
-/** How much later than reckoned, so that what began together does not stay together. */
+/** Additional random delay, so that work that started together spreads out. */
 const jitter = 0.1;
 
 export interface Polling {
@@ -16,7 +16,7 @@ export interface Polling {
   longestMs: number;
 }
 
-/** The next poll of something that is well: at the announced next_update, but within the shortest and the longest interval. */
+/** The next poll of something healthy: at the announced next_update, but within the shortest and the longest interval. */
 export function nextPollMs(
   nextUpdate: Date | undefined,
   { shortestMs, longestMs }: Polling,
@@ -27,12 +27,12 @@ export function nextPollMs(
   return delay * (1 + jitter * random);
 }
 
-/** No poll is further ahead. */
+/** Polls are never further ahead. */
 export function longestPollMs({ shortestMs, longestMs }: Polling): number {
   return Math.max(shortestMs, longestMs) * (1 + jitter);
 }
 
-/** The next attempt at a node that could not be read: soon, because its files may be on their way, and never later than a poll. */
+/** The next attempt at an unreadable node: soon, because its files may be on their way, and never later than a poll. */
 export function nextNodeAttemptMs(failures: number, passes: boolean, polling: Polling, random: number) {
   const firstMs = passes ? firstDelayMs : polling.shortestMs;
   const poll = polling.longestMs * (1 + jitter * random);
@@ -43,12 +43,12 @@ export function nextAttemptMs(failures: number, random: number, retryAfterMs = 0
   return Math.max(backoffMs(failures, maxEntryDelayMs, random), Math.min(retryAfterMs, maxRetryAfterMs));
 }
 
-/** For how long a host is left in peace that could not be reached. */
+/** The pause for an unreachable host. */
 export function restMs(failures: number, random: number, retryAfterMs = 0): number {
   return Math.max(backoffMs(failures, maxHostDelayMs, random), Math.min(retryAfterMs, maxHostDelayMs));
 }
 
-/** Exponential, in the upper half at random. */
+/** Exponential, and random within the upper half. */
 function backoffMs(failures: number, maxMs: number, random: number, firstMs = firstDelayMs): number {
   const ceiling = Math.min(firstMs * 2 ** Math.min(Math.max(failures, 1) - 1, 30), maxMs);
   return ceiling * (0.5 + random / 2);

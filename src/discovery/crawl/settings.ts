@@ -4,7 +4,7 @@ import type { AcceptancePolicy } from '../../rules/self-hosted/acceptance.ts';
 import type { Reader } from './reader.ts';
 import type { Polling } from './schedule.ts';
 
-// The settings for reading and accepting hosted catalogs, for the crawler and for commands, which load no database for it.
+// The settings for reading and accepting hosted catalogs, for the crawler and for commands, which need no database for it.
 
 export function policyOf(config: Config): AcceptancePolicy {
   return {

@@ -3,14 +3,14 @@ import { type Fetcher, hostOf } from './fetch.ts';
 import { CrawlFault } from './reasons.ts';
 import { restMs } from './schedule.ts';
 
-// Files may be at other hosts than that of their node. Such a host in trouble rests for a while; that says nothing about the host of the node.
+// Files may be at other hosts than their node. Such a host pauses after a failure, which says nothing about the host of the node.
 
-/** The fetcher for the work at one host, which rests as a whole when it is in trouble itself. */
+/** The fetcher for the work at one host. If that host fails, it pauses as a whole. */
 export type SparedHosts = (host: string) => Fetcher;
 
 const maxResting = 1_000;
 
-/** @param nowMs of a clock that does not jump */
+/** @param nowMs of a monotonic clock */
 export function createSparedHosts(fetcher: Fetcher, nowMs = () => performance.now()): SparedHosts {
   const resting = new LruCache<string, { failures: number; untilMs: number; fault: CrawlFault }>(maxResting);
 

@@ -7,7 +7,7 @@ import { crawlCodes, crawlHints, type ReadingFault } from './reasons.ts';
 
 export type About = Pick<LogLine, 'node' | 'indexUrl' | 'catalogId'>;
 
-/** Every reason is counted from zero, so that the first fault shows as an increase. */
+/** Counts every reason from zero, so that the first fault shows as an increase. */
 export function countFaultsFromZero(metrics: Metrics): void {
   for (const code of crawlCodes) faultCounter(metrics).inc({ code, document: '' }, 0);
 }
@@ -31,7 +31,7 @@ export async function logFaults(
   await writeLog(queryable, lines, context.now());
 }
 
-/** A fault as a line of the crawl log; it is counted, too. */
+/** Counts a fault and converts it to a line of the crawl log. */
 export function lineOf(teller: Teller, about: About, fault: ReadingFault): LogLine {
   const line = renderLine(about, fault);
   if (fault.code === 'internal-error')

@@ -20,16 +20,16 @@ import {
   verifyIndexHere,
 } from './verify-thread.ts';
 
-// Large files are verified in a thread of their own, one at a time and the hosts in turn, so that requests to the service do not wait.
+// Verifies large files in a separate thread, one at a time and fairly among hosts, so that requests to the service do not wait.
 
 export type Aside = ReturnType<typeof createAside>;
 
 type Keyless<T> = Omit<T, 'keys'>;
 
-/** The state of these keys in the registry; without names, of the keys that the node is likely to sign with. */
+/** The state of these keys in the registry; without names, of the keys that the node probably signs with. */
 export type FindKeys = (names?: readonly string[]) => Promise<Keys>;
 
-/** Decompressed files of this size are verified in a thread: verifying blocks for about 30 ms. */
+/** Decompressed files of this size are verified in a thread: verification blocks for about 30 ms. */
 export const asideBytes = 512 * 1024;
 
 export function createAside({ logger, deadlineMs }: { logger: Logger; deadlineMs: number }) {
@@ -56,7 +56,7 @@ export function createAside({ logger, deadlineMs }: { logger: Logger; deadlineMs
     }
   }
 
-  /** The keys that came along are rarely not all that are claimed: then once more, with the others. */
+  /** The initial keys rarely lack a claimed one: then it runs once more, with all. */
   async function performWithKeys<T>(
     work: (task: never) => Verdict,
     task: OpenTask,
@@ -97,7 +97,7 @@ interface PackedIndex extends Pick<JudgedEntries, 'entries'> {
 
 const threadModule = `./verify-thread${import.meta.url.slice(import.meta.url.lastIndexOf('.'))}`;
 
-/** The value that the thread made, trusted as it was there. */
+/** The value from the thread, which was verified there. */
 async function join<T>(pieces: readonly string[]): Promise<T> {
   const joined = joinJson(pieces);
   const takeBreak = createBreaks();

@@ -14,7 +14,7 @@ import {
 } from '../../rules/self-hosted/trust-index.ts';
 
 // The work of the thread that verifies large files: inflate, digest, JSON, canonical form, signature, form. The result is a JSON value in pieces
-// (json-pieces.ts). The registry cannot be asked here: if a claimed key did not come along, its name is the result.
+// (json-pieces.ts). The thread has no registry: if a claimed key is missing in the task, the result is its name.
 
 export interface OpenTask {
   file: ServedFile;
@@ -23,7 +23,7 @@ export interface OpenTask {
 
 export interface FileTask extends OpenTask {
   node: HostingNode;
-  /** Trusted before it came here. */
+  /** Verified before it arrived here. */
   entry: TrustedEntry;
   kind: 'baseline' | 'change';
   reference: BaselineReference | ChangeReference;

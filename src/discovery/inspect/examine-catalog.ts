@@ -14,7 +14,7 @@ import type { Examination, ExaminedNode } from './examine-node.ts';
 import { type About, complaint, type Finding, fault, holds } from './findings.ts';
 import type { MasterSearch } from './masters.ts';
 
-/** Whether a catalog appears for a crawler that has never seen it (self-hosted spec: Discovery crawl order, 5), or the first thing that prevents it. */
+/** Whether a catalog appears for a new crawler (self-hosted spec: Discovery crawl order, 5), or the first obstacle. */
 export async function examineCatalog(
   exam: Examination,
   { node, networkMemberships }: ExaminedNode,
@@ -58,7 +58,7 @@ export async function examineCatalog(
   }
 }
 
-/** Reads the catalog as a crawler without an earlier version; throws the first fault. */
+/** Reads the catalog like a crawler without an earlier version; throws the first fault. */
 async function readWhole(
   { reader, signal }: Examination,
   node: HostingNode,
@@ -73,7 +73,7 @@ async function readWhole(
 
 type WholeReading = Extract<ContentReading, { kind: 'full' }>;
 
-/** Its masters must be there, and the assembled resources must conform to their domain schema. */
+/** Its masters must exist, and the assembled resources must conform to their domain schema. */
 async function examineMasters(
   { reader }: Examination,
   entry: IndexEntry,
@@ -95,7 +95,7 @@ async function examineMasters(
     const template = templates.get(extension.extends.masterResourceId);
     return own && template ? [{ own, extension, template }] : [];
   });
-  // Inherited bytes of the node's other catalogs are not known here.
+  // Inherited bytes of the node's other catalogs are unknown here.
   const budget = createInheritanceBudget(reader.limits.inherited, { catalog: 0, publish: 0, publisher: 0 });
   const excess = boundTemplates(extending, budget);
   if (excess !== undefined) {
@@ -109,7 +109,7 @@ async function examineMasters(
   return warnings;
 }
 
-/** It is in no storage: only its size counts. */
+/** It is not stored: only its size counts. */
 function templateOf(content: Resource): Template {
   const bytes = Buffer.byteLength(JSON.stringify(content));
   return { id: content.id, catalogKey: 0, version: 0, edition: 0, bytes };

@@ -8,14 +8,14 @@ import { type About, complaint, type Finding, holds, warning } from './findings.
 import { readAsCrawler } from './read-as-crawler.ts';
 import { type VerifiedNode, verifyNode } from './verify-node.ts';
 
-// A crawler's way to the indexes of a node (self-hosted spec: Discovery crawl order, 1 to 3): registry → manifest → Subscriber record → indexes.
+// A crawler's path to the indexes of a node (self-hosted spec: Discovery crawl order, 1 to 3): registry → manifest → Subscriber record → indexes.
 
 export interface Examination {
   reader: Reader;
   registry: RegistryClient;
   /** The acceptance rules and networks of the simulated crawler. */
   policy: AcceptancePolicy;
-  /** Identities of the nodes that it reads whatever their networks. */
+  /** Identities of the nodes that it reads regardless of their networks. */
   named: readonly string[];
   now: Date;
   signal: AbortSignal;
@@ -25,7 +25,7 @@ export interface ExaminedNode extends VerifiedNode {
   networkMemberships: string[];
 }
 
-/** @param address where the person says it is, if at all. Returns undefined where no way leads to an index. */
+/** @param address given by the user, if any. Returns undefined if no path leads to an index. */
 export async function* examineNode(
   exam: Examination,
   identity: string,
@@ -63,7 +63,7 @@ export async function* examineNode(
   return { ...verified, networkMemberships };
 }
 
-/** Returns those that can be used. */
+/** Returns the usable ones. */
 export async function* examineRecords(
   { registry, now }: Pick<Examination, 'registry' | 'now'>,
   identity: string,
@@ -86,7 +86,7 @@ export async function* examineRecords(
   return usable;
 }
 
-/** A query only names nodes, but whom it does not name nobody looks for. */
+/** A query only finds nodes, but nobody looks for a node that it does not return. */
 export async function* examineMembership(
   { registry, policy, named }: Pick<Examination, 'registry' | 'policy' | 'named'>,
   identity: string,

@@ -2,16 +2,16 @@ import { duplicatesHint } from '../../rules/duplicates.ts';
 import { type Compared, type HostedDocument, TrustFault } from '../../rules/self-hosted/faults.ts';
 import { type CrawlCode, crawlHints, isReadingFault } from '../crawl/reasons.ts';
 
-// The finding about one link of the chain (self-hosted spec: Discovery crawl order): it holds, is broken, holds with a warning, or hides a catalog on purpose.
+// The finding about a link of the chain (self-hosted spec: Discovery crawl order): valid, broken, valid with a warning, or hidden on purpose.
 
 export type Finding = About & ({ kind: 'holds'; detail: string; version?: number } | Complaint);
 
 export interface About {
-  /** A catalog is what its documents add up to; the registry and the networks stand before the documents. */
+  /** `catalog`: the sum of its documents; `registry` and `network` come before the documents. */
   document: HostedDocument | 'registry' | 'network' | 'catalog';
   catalogId?: string;
   url?: string;
-  /** Name of the key that signed it, once that is verified. */
+  /** Name of the key that signed it, after verification. */
   key?: string;
   /** Only for a catalog: the version in its entry, and its files. */
   entryVersion?: number;
@@ -23,11 +23,11 @@ export interface Complaint {
   code: CrawlCode | keyof typeof ownHints;
   message: string;
   hint: string;
-  /** Where two values should be the same. */
+  /** For two values that should be equal. */
   compared?: Compared;
 }
 
-/** Reasons that a crawler has no name for: it does not look, or has nothing to complain about. */
+/** Reasons without a name in the crawler, because it does not check them, or accepts them. */
 const ownHints = {
   'size-mismatch':
     'Publish the catalog again: readers decide by the size whether a baseline is cheaper than its changes.',
@@ -69,7 +69,7 @@ export function warning(about: About, code: Complaint['code'], message: string):
   return complaint('warning', about, code, message);
 }
 
-/** The fault that an error means. Throws if the registry cannot be asked, unless it was asked for the key of one catalog. */
+/** The fault behind an error. Throws if the registry is unreachable, except for the key of one catalog. */
 export function fault(about: About, error: unknown): Finding {
   const isOfCatalog = about.catalogId !== undefined;
   if (!isReadingFault(error) || (error.code === 'registry-unavailable' && !isOfCatalog)) throw error;

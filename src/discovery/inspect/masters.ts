@@ -14,11 +14,11 @@ import { isReadingFault } from '../crawl/reasons.ts';
 import type { Examination, ExaminedNode } from './examine-node.ts';
 import { type Finding, warning } from './findings.ts';
 
-// Finds templates as a crawler does (self-hosted spec: Entry, dependencies.masters): in the node itself, by the hint of the entry, in the networks of the node.
+// Finds templates like a crawler (self-hosted spec: Entry, dependencies.masters): in the node, by the hint of the entry, in the networks of the node.
 
 export type MasterSearch = ReturnType<typeof createMasterSearch>;
 
-/** Maximum nodes asked in a large network: a crawler has more time. */
+/** Maximum of nodes read in a large network: a crawler has more time. */
 const maxNodesAsked = 200;
 
 interface HostedMaster {
@@ -36,7 +36,7 @@ export function createMasterSearch(
   const networks = new Map<string, Promise<string[]>>();
   const nodes = new Map<string, Promise<HostedMaster[]>>();
 
-  /** `found` is by the id of the master resource; `warnings` are hints that lead nowhere. */
+  /** `found` is by the id of the master resource; `warnings` are dead hints. */
   async function find(entry: IndexEntry, content: CatalogContent) {
     const wanted = new Set([...content.directives.values()].map((one) => one.extends.masterResourceId));
     const found = new Map<string, Resource>();
@@ -53,7 +53,7 @@ export function createMasterSearch(
     return { found, missing: [...wanted].filter((id) => !found.has(id)), warnings };
   }
 
-  /** In a network with the catalog that extends it, and of somebody whose templates are accepted. */
+  /** Whether it shares a network with the extending catalog, and its owner's templates are accepted. */
   function isTaken({ node: { identity }, trusted }: HostedMaster, extending: IndexEntry): boolean {
     const { networkIds = [] } = extending;
     const publisher = { identity, networkMemberships: [...networkIds, ...policy.networkIds] };
@@ -94,7 +94,7 @@ export function createMasterSearch(
     return [...new Set(members)].filter((identity) => identity !== patient.identity).slice(0, maxNodesAsked);
   }
 
-  /** The whole chain is walked for each: that somebody names a master proves nothing. */
+  /** Walks the whole chain for each: being named as a master proves nothing. */
   async function readHinted(url: string): Promise<HostedMaster[]> {
     const { node: identity } = await readHint(reader, url, signal);
     return once(nodes, identity, () => readMasters(identity));

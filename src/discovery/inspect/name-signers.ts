@@ -12,21 +12,21 @@ import { isReadingFault } from '../crawl/reasons.ts';
 import type { Examination } from './examine-node.ts';
 import { complaint, type Finding, warning } from './findings.ts';
 
-// The most common reason why nothing of a node verifies: another key signs than the registry has. The holder of the signing key is then named: this
+// The most common reason why nothing of a node verifies: the signing key is not the registered one. Then the owner of the signing key is named: this
 // machine, the manifest, or the registry under another name.
 
 /** A signing key of this machine; only its public half. */
 export interface LocalKey {
   id: string;
   keyId: string;
-  /** Undefined where the seed cannot be read. */
+  /** Undefined if the seed is unreadable. */
   publicKey?: string;
   place: string;
   /** New signatures are made with this key. */
   isInUse: boolean;
 }
 
-/** Puts the key that signs into each complaint that is about the wrong key, and warns of what will be signed with one. */
+/** Adds the signing key to each complaint about a wrong key, and warns of future signatures with a wrong one. */
 export async function* nameSigners(
   findings: AsyncIterable<Finding>,
   { exam, identity, localKeys }: { exam: Examination; identity: string; localKeys: readonly LocalKey[] },
@@ -82,7 +82,7 @@ async function nameSigner(
 const keyFaults: readonly string[] = ['signature-invalid', 'key-unknown'];
 const maxFilesOpened = 20;
 
-/** The documents that a complaint may be about, opened but not trusted. */
+/** The documents behind a complaint, opened but not trusted. */
 async function* documentsOf(
   exam: Examination,
   { document, url, catalogId }: Finding,
@@ -112,7 +112,7 @@ async function* filesOf(exam: Examination, entry: JsonObject): AsyncGenerator<[H
   }
 }
 
-/** Undefined where it cannot be had: the complaint about it stands as it is. */
+/** Undefined if it is unavailable: the complaint stays unchanged. */
 async function open(
   { reader, signal }: Examination,
   kind: HostedDocument,
@@ -127,7 +127,7 @@ async function open(
   }
 }
 
-/** Keys that may have signed: their 32 raw bytes in Base64, and who has them, in words. */
+/** Possible signing keys: their 32 raw bytes in Base64, and their owner in words. */
 function knownKeys(
   records: readonly ParticipantRecord[],
   manifest: JsonObject,
@@ -148,7 +148,7 @@ function knownKeys(
   });
 }
 
-/** Present files were signed before; the next ones are signed with this key. */
+/** Existing files were signed before; the next ones are signed with this key. */
 async function* examineLocalKeys(
   { registry, now }: Examination,
   identity: string,

@@ -5,7 +5,7 @@ import { readIndex } from '../crawl/read-index.ts';
 import { findNodeRecord, hostingNode, readNode } from '../crawl/read-node.ts';
 import type { Reader } from '../crawl/reader.ts';
 
-/** The content of a catalog as its node serves it now, verified. Undefined where no index lists it. Throws a reading fault. */
+/** The currently served content of a catalog, verified. Undefined if no index lists it. Throws a reading fault. */
 export async function readLive(
   reader: Reader,
   { identity, catalogId, signal }: { identity: string; catalogId: string; signal: AbortSignal },

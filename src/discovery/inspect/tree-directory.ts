@@ -29,7 +29,7 @@ async function listIndexes(root: string): Promise<string[]> {
   return names.filter((name) => name.endsWith('.index.json')).sort();
 }
 
-/** The file that an address means. Which part of its path is the base of the tree is not known: the longest end that is a file is taken. */
+/** The file of an address. The base of the tree is unknown, so the longest end of the path that is a file counts. */
 async function findFile(root: string, url: string): Promise<string | undefined> {
   if (!URL.canParse(url)) throw new CrawlFault('bad-url', `"${url}" is not a URL.`, { url });
   const isInside = (file: string) => !relative(root, file).startsWith('..');
@@ -42,7 +42,7 @@ async function findFile(root: string, url: string): Promise<string | undefined> 
   return existing(ends.filter(isInside));
 }
 
-/** An address of a file may name another machine, or a name that no file has. */
+/** A file URL may name another machine, or an impossible name. */
 function pathOf(url: string): string {
   try {
     return fileURLToPath(url);

@@ -6,12 +6,12 @@ import type { HostingNode, Keys } from '../../rules/self-hosted/signer.ts';
 import type { JudgedEntries, TrustedIndex } from '../../rules/self-hosted/trust-index.ts';
 import { fileMissing } from '../crawl/reasons.ts';
 
-/** How a verification reads published files: the commands as the crawler does, the client package by `fetch`. Throws reading faults. */
+/** How a verification reads published files: the commands like the crawler, the client package by `fetch`. Throws reading faults. */
 export interface TreeReader {
   registryName: string;
   limits: { maxIndexes: number };
   checker(): Check;
-  /** Undefined where there is no such file. */
+  /** Undefined if the file does not exist. */
   open(document: HostedDocument, url: string, digest?: string): Promise<OpenedFile | undefined>;
   readIndex(node: HostingNode, url: string): Promise<JudgedEntries & { index: TrustedIndex }>;
   findKeys(node: HostingNode, claimed: readonly (string | undefined)[]): Promise<Keys>;
@@ -20,11 +20,11 @@ export interface TreeReader {
 
 export interface OpenedFile {
   opened: OpenedDocument;
-  /** As it is served. */
+  /** As served. */
   bytes: number;
 }
 
-/** One that must be there, because another document names it. */
+/** A file that must exist, because another document refers to it. */
 export async function openNamed(
   reader: Pick<TreeReader, 'open'>,
   ...[document, url, digest]: Parameters<TreeReader['open']>

@@ -10,14 +10,14 @@ import { CrawlFault } from '../crawl/reasons.ts';
 import { type Finding, fault, holds, warning } from './findings.ts';
 import { openNamed, type TreeReader } from './tree-reader.ts';
 
-// One catalog (self-hosted spec: Discovery crawl order, 5; Versioning): every file that its entry lists, and whether they lead to the announced version.
+// One catalog (self-hosted spec: Discovery crawl order, 5; Versioning): every file of its entry, and whether they lead to the announced version.
 
 export interface CatalogCheck {
   reader: TreeReader;
   node: HostingNode;
-  /** Whether bytes arrive as they are stored: no host has compressed them on the way. */
+  /** Whether bytes arrive as stored, without compression by a host. */
   isExact: boolean;
-  /** Gets every catalog that holds; a retired one has no content. */
+  /** Called with every valid catalog; a retired one has no content. */
   onCatalog?(entry: IndexEntry, content?: CatalogContent): void;
 }
 
@@ -53,7 +53,7 @@ export async function verifyCatalog(check: CatalogCheck, trusted: TrustedEntry):
   return findings;
 }
 
-/** Reads one file of the catalog and takes down what was found; undefined where it cannot be trusted. */
+/** Reads one file of the catalog and records its findings; undefined if it is not trusted. */
 function createFileReader(check: CatalogCheck, entry: TrustedEntry, findings: Finding[]) {
   const { reader, node, isExact } = check;
   const { catalogId } = entry.entry;

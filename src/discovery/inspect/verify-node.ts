@@ -13,12 +13,12 @@ import { openNamed, type TreeReader } from './tree-reader.ts';
 
 export interface TreeSource {
   manifestUrls: readonly string[];
-  /** Where it may be if it is at none of these. */
+  /** Places to try if it is at none of these. */
   otherManifestUrls?: readonly string[];
   indexUrls: readonly string[];
-  /** The host that serves it; unknown for a directory. */
+  /** The serving host; unknown for a directory. */
   host?: string;
-  /** Only the indexes are asked for, nothing above them. */
+  /** Only the indexes are requested, nothing above them. */
   isIndexOnly?: boolean;
 }
 
@@ -27,18 +27,18 @@ export interface NodeCheck {
   reader: TreeReader;
   node: HostingNode;
   now: Date;
-  /** The indexes of the registry's own record, where a reader does with them if there is no manifest (REQUIRE_MANIFEST=false). */
+  /** The indexes in the registry record, for readers that accept them without a manifest (REQUIRE_MANIFEST=false). */
   standIn?: readonly string[];
 }
 
-/** A node whose manifest and record hold. */
+/** A node with a valid manifest and record. */
 export interface VerifiedNode {
-  /** With the names that its manifest has for its keys. */
+  /** With the manifest's names for its keys. */
   node: HostingNode;
   indexUrls: readonly string[];
 }
 
-/** Returns undefined where a link on the way to the indexes is broken. */
+/** Returns undefined if a link before the indexes is broken. */
 export async function* verifyNode(check: NodeCheck): AsyncGenerator<Finding, VerifiedNode | undefined> {
   const verified = yield* verifyManifest(check);
   if (verified === undefined) return undefined;
@@ -89,7 +89,7 @@ async function* verifyManifest(
   }
 }
 
-/** Without a manifest, only the registry says where the indexes are. */
+/** Without a manifest, only the registry names the indexes. */
 function* verifyStandIn({
   reader,
   node,
@@ -131,7 +131,7 @@ async function* verifyRecord(
 
 type ReadableTree = Pick<NodeCheck, 'source' | 'reader'>;
 
-/** The node whose tree it must be: the named one, otherwise the one that the tree claims to belong to. */
+/** The owner of the tree: the named node, otherwise the one that the tree claims. */
 export async function describeNode(
   { source, reader }: ReadableTree,
   named: string | undefined,
@@ -144,7 +144,7 @@ export async function describeNode(
   return { identity, recordSubscriberId: record?.subscriberId, registryName };
 }
 
-/** Nothing is verified here: the signatures will have to be those of this node's keys. */
+/** Nothing is verified here: the signatures must be from this node's keys. */
 async function findClaimedNode({ source, reader }: ReadableTree): Promise<string | undefined> {
   const [manifest] = await openManifests({ source, reader }).catch(() => []);
   const named = manifest && claimedNodeOf(manifest.document);

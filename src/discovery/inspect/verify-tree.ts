@@ -10,9 +10,9 @@ interface TreeCheck extends NodeCheck, Pick<CatalogCheck, 'onCatalog'> {
 }
 
 /**
- * A whole published tree, link by link in the order in which readers follow the chain (self-hosted spec: Discovery crawl order): manifest,
- * Subscriber record, indexes, entries, files. The first fault is the first broken link. What hangs on a broken link is not reached; but in a
- * directory the indexes are found without the record.
+ * A whole published tree, link by link in the order of readers (self-hosted spec: Discovery crawl order): manifest,
+ * Subscriber record, indexes, entries, files. The first fault is the first broken link. Links behind a broken one are not reached, except that
+ * in a directory the indexes are found without the record.
  */
 export async function* verifyTree(check: TreeCheck): AsyncGenerator<Finding> {
   const { source, isAsked = () => true } = check;
@@ -34,7 +34,7 @@ export async function* verifyTree(check: TreeCheck): AsyncGenerator<Finding> {
   }
 }
 
-/** The entries of an index that hold, and how many that are asked for do not; undefined if the index itself does not hold. */
+/** The valid entries of an index, and the number of requested invalid ones; undefined if the index itself is invalid. */
 export async function* verifyIndex(
   { reader, node, now }: Pick<NodeCheck, 'reader' | 'node' | 'now'>,
   url: string,
@@ -59,7 +59,7 @@ export async function* verifyIndex(
   }
 }
 
-/** Some at a time, the results in the order of the items. */
+/** Processes several items concurrently, with the results in the order of the items. */
 export async function* inOrder<T, R>(
   items: readonly T[],
   atOnce: number,
@@ -68,7 +68,7 @@ export async function* inOrder<T, R>(
   const running: Promise<R>[] = [];
   for (const item of items) {
     const started = work(item);
-    // It is awaited in its turn; until then its failure is nobody's surprise.
+    // It is awaited later, so an earlier failure must not count as unhandled.
     started.catch(() => undefined);
     running.push(started);
     const [first] = running;
@@ -81,7 +81,7 @@ export async function* inOrder<T, R>(
 
 const catalogsAtOnce = 8;
 
-/** Readers take the entry with the higher version, and log the other. */
+/** Readers use the entry with the higher version, and log the other. */
 function* noteDouble(finding: Finding, url: string, indexOf: Map<string, string>): Generator<Finding> {
   const { document, catalogId, kind } = finding;
   if (document !== 'entry' || catalogId === undefined || kind !== 'holds') return;
@@ -93,7 +93,7 @@ function* noteDouble(finding: Finding, url: string, indexOf: Map<string, string>
   indexOf.set(catalogId, url);
 }
 
-/** In a directory there may be an index that no record leads to. */
+/** A directory may contain an index that no record lists. */
 function* noteUnlisted(found: readonly string[], listed: readonly string[]): Generator<Finding> {
   const ends = new Set(listed.map(endOf));
   for (const url of found.filter((one) => !ends.has(endOf(one)))) {
@@ -102,7 +102,7 @@ function* noteUnlisted(found: readonly string[], listed: readonly string[]): Gen
   }
 }
 
-/** A record may list something that is no address, which is found when it is read. */
+/** A record may list an invalid address, which is reported when it is read. */
 function endOf(url: string): string {
   if (!URL.canParse(url)) return url;
   return new URL(url).pathname.split('/').slice(-2).join('/');

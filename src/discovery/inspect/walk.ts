@@ -6,7 +6,7 @@ import { createMasterSearch } from './masters.ts';
 import { readAsCrawler } from './read-as-crawler.ts';
 import { inOrder, verifyIndex } from './verify-tree.ts';
 
-/** Whom to look at: a node by its identity, or by the address that somebody gave for it; all of its catalogs, or one. */
+/** The subject: a node by its identity or by a given address; all of its catalogs, or one. */
 export interface Patient {
   identity: string;
   address?: string;
@@ -16,7 +16,7 @@ export interface Patient {
 
 const catalogsAtOnce = 4;
 
-/** Walks the chain as a crawler does that has never seen the node (self-hosted spec: Discovery crawl order). */
+/** Walks the chain like a new crawler (self-hosted spec: Discovery crawl order). */
 export async function* examine(exam: Examination, patient: Patient): AsyncGenerator<Finding> {
   const { identity, address, catalogId, maxCatalogs } = patient;
   const node = yield* examineNode(exam, identity, address);
@@ -28,7 +28,7 @@ export async function* examine(exam: Examination, patient: Patient): AsyncGenera
   for (const url of node.indexUrls) {
     const read = yield* verifyIndex({ reader, node: node.node, now: exam.now }, url, isAsked);
     entries.push(...(read?.entries ?? []));
-    // The number of entries in an index that does not verify is unknown.
+    // The number of entries in an invalid index is unknown.
     listed += read ? read.broken : 1;
   }
   const masters = createMasterSearch(exam, node, entries);
@@ -47,7 +47,7 @@ export async function* examine(exam: Examination, patient: Patient): AsyncGenera
     : complaint('fault', about, 'not-listed', `No index of ${identity} lists ${catalogId}.`);
 }
 
-/** If several indexes have entries of a catalog, the highest entryVersion counts; but retired is for ever, wherever it is seen. */
+/** If several indexes have entries of a catalog, the highest entryVersion counts; but retirement is permanent, wherever it is seen. */
 function* chooseEntries(entries: readonly TrustedEntry[]): Generator<Finding, TrustedEntry[]> {
   const chosen = new Map<string, TrustedEntry>();
   for (const trusted of entries) {

@@ -100,7 +100,7 @@ interface RefreshState {
 
 /** A moment as a database knows it. */
 export interface Moment {
-  /** The committed transactions, in PostgreSQL's text form. */
+  /** The committed transactions, as PostgreSQL writes them. */
   snapshot: string;
   /** Where the changes stand. To another server, or to a database that was restored, the numbers of transactions mean nothing. */
   server: string;

@@ -12,7 +12,7 @@ import type { Keys } from '../set/sorted.ts';
 export interface Scope {
   now: Date;
   networkId?: string;
-  /** Schema context URIs; the catalog must use one of them. None means all. */
+  /** Schema context URIs, one of which the catalog must use; none means all. */
   schemaContext: readonly string[];
 }
 

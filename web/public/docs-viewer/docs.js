@@ -1,4 +1,4 @@
-// Starts Swagger UI on /docs. Where the console can sign for the demo network, "Try it out" goes through it.
+// Starts Swagger UI on /docs. If the console can sign for the demo network, "Try it out" uses it.
 const page = document.getElementById('docs');
 const { document: documentUrl, role, signed, try: tryUrl } = page.dataset;
 const isSigned = signed !== undefined;
@@ -12,13 +12,13 @@ globalThis.SwaggerUIBundle({
   url: documentUrl,
   deepLinking: true,
   plugins: [{ wrapComponents: { DeepLink: renderWithoutLink } }],
-  // The only theme whose colours for JSON have enough contrast in light and dark.
+  // The only theme with enough contrast for JSON in light and dark.
   syntaxHighlight: { theme: 'tomorrow-night' },
   defaultModelsExpandDepth: 0,
   defaultModelRendering: 'example',
-  // Without a key, a signed operation is only refused.
+  // Without a key, a signed operation would always be refused.
   supportedSubmitMethods: isSigned && tryUrl === undefined ? [] : ['get', 'post', 'delete'],
-  // No validator of somebody else's is asked.
+  // Uses no external validator.
   validatorUrl: 'none',
   requestInterceptor(request) {
     if (request.loadSpec) return request;
@@ -38,12 +38,12 @@ function followColourScheme() {
   apply();
 }
 
-/** A screen reader cannot tell a link from the button around it: the button opens the operation and sets the same address. */
+/** Screen readers cannot distinguish a link from the button around it; the button opens the operation and sets the same address. */
 function renderWithoutLink(_Link, { React }) {
   return ({ text }) => React.createElement('span', null, text);
 }
 
-/** Swagger UI leaves some controls without a name, and scrolling examples out of the tab order. */
+/** Swagger UI leaves some controls without a name, and scrollable examples out of the tab order. */
 function nameControls() {
   const names = { '#servers': 'Server', '.examples-select-element': 'Example', '.body-param__text': 'Body' };
   const nameAll = () => {
@@ -59,7 +59,7 @@ function nameControls() {
   new MutationObserver(nameAll).observe(page, { childList: true, subtree: true });
 }
 
-/** Swagger UI would show the request to the console, and not the one that was signed. */
+/** Swagger UI would show the request to the console, not the signed one. */
 function readCurl(text) {
   try {
     return JSON.parse(text).sent?.curl;
@@ -68,13 +68,13 @@ function readCurl(text) {
   }
 }
 
-/** The console takes changes from a page only with this header. */
+/** The console accepts changes from a page only with this header. */
 function markAsOurs(request) {
   request.headers = { ...request.headers, 'x-signpost': 'console' };
   return request;
 }
 
-/** Has the console fill in ids and time, sign the request and send it; its answer shows what was sent and what came back. */
+/** Lets the console fill in ids and time, sign the request and send it; its answer shows the request and the service's answer. */
 function signAndForward(request) {
   const { pathname, search } = new URL(request.url, location.href);
   const body = request.body ? { body: JSON.parse(request.body) } : {};

@@ -43,7 +43,7 @@ interface CallOptions {
   signal?: AbortSignal;
 }
 
-/** A call that needs the operator token asks for it once, and is then made again. */
+/** If a call needs the operator token, asks the user for it once and repeats the call. */
 async function call<T>(method: Method, path: string, options: CallOptions): Promise<T> {
   const first = await send(method, path, options);
   const answer = first.status === 401 && (await signIn()) ? await send(method, path, options) : first;

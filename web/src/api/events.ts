@@ -4,7 +4,7 @@ import { isOperator, loadSession, sessionFailed } from './session.ts';
 const topics = ['catalog', 'delivery', 'crawl', 'inbox', 'health', 'publish', 'subscription'] as const;
 export type Topic = (typeof topics)[number];
 
-/** Whether server-sent events arrive. The header shows it, because a page without events looks like a page without changes. `polling`: the console refuses another listener, so the page polls. */
+/** Whether server-sent events arrive. The header shows it: a page without events looks unchanged. `polling`: the console has too many listeners. */
 export const live = signal<'connecting' | 'live' | 'polling' | 'lost'>('connecting');
 
 type Listener = (topic: Topic) => void;
@@ -18,14 +18,14 @@ export function onChange(listener: Listener): () => void {
 let source: EventSource | undefined;
 let retry: ReturnType<typeof setTimeout> | undefined;
 
-/** Listens while the page can be seen: a browser has few connections to the console for all its tabs, and the console has few for all its users. */
+/** Listens while the page is visible: a browser has few connections to the console for all its tabs, and the console has few for all users. */
 export function listenForChanges(): void {
   document.addEventListener('visibilitychange', () => (document.hidden ? stop() : connect()));
   isOperator.subscribe((isSignedIn) => isSignedIn && live.value === 'polling' && connect());
   if (!document.hidden) connect();
 }
 
-/** EventSource connects again by itself, except after a refusal. */
+/** EventSource reconnects on its own, except after a refusal. */
 function connect(): void {
   stop();
   const opened = new EventSource('/api/events');
@@ -56,10 +56,10 @@ async function connectLater(): Promise<void> {
   if (!sessionFailed.value) readAnew();
 }
 
-/** As the console asks for with Retry-After, which EventSource does not show. */
+/** The console's Retry-After, which EventSource does not expose. */
 const retryMs = 15_000;
 
-/** Changes during a disconnection are unknown, so everything is read again. */
+/** Changes during a disconnection are unknown, so everything is reloaded. */
 function readAnew(): void {
   for (const topic of topics) tell(topic);
 }

@@ -10,7 +10,7 @@ export interface Loaded<T> {
   reload(): void;
 }
 
-/** Loads when `key` changes, and again when one of the topics does. An undefined key loads nothing. Old data stays until the new is there, unless the key has changed. */
+/** Loads when `key` or a topic changes. An undefined key loads nothing. Old data stays until new data arrives, unless the key has changed. */
 export function useLoad<T>(
   key: string | undefined,
   load: (signal: AbortSignal) => Promise<T>,
@@ -55,7 +55,7 @@ export function useGet<T>(
   return useLoad(asked, (signal) => get<T>(asked ?? '', {}, signal), topics);
 }
 
-/** Changes come in bursts: one reload follows a burst. */
+/** Changes come in bursts: each burst causes one reload. */
 function useReloadOn(topics: readonly Topic[], reload: () => void): void {
   const wanted = topics.join();
   useEffect(() => {

@@ -10,11 +10,11 @@ export interface Listed<T> {
 }
 
 export interface Paged<T> extends Loaded<Listed<T>> {
-  /** Reads another page and appends it; undefined at the end of the list. */
+  /** Loads another page and appends it; undefined at the end of the list. */
   more?(): void;
 }
 
-/** Pages of a list, one after the other. An event of a topic reloads the pages that are shown. */
+/** Pages of a list, one after another. An event of a topic reloads the visible pages. */
 export function usePaged<T>(path: string, query: Query = {}, topics: readonly Topic[] = []): Paged<T> {
   const key = pathWith(path, query);
   const shown = useRef({ key, pages: 1 });

@@ -16,7 +16,7 @@ export interface View {
   zoom: number;
 }
 
-/** A map that loads nothing from other hosts: outlines of Natural Earth, a graticule, a scale, and the streets of the demo city as we drew them. */
+/** A map that loads nothing from other hosts: outlines of Natural Earth, a graticule, a scale, and our drawing of the demo city's streets. */
 export function createBaseMap(element: HTMLElement, { center, zoom }: View, tiles?: string): L.Map {
   const map = L.map(element, {
     center,
@@ -45,7 +45,7 @@ export function createBaseMap(element: HTMLElement, { center, zoom }: View, tile
   return map;
 }
 
-/** The first one; more would say the same of other tiles. */
+/** Shows only the first problem; those of other tiles are usually the same. */
 function showProblem(map: L.Map, text: string): void {
   if (map.getContainer().querySelector('.map-problem')) return;
   const control = new L.Control({ position: 'bottomleft' });
@@ -84,18 +84,18 @@ async function addOutlines(map: L.Map): Promise<void> {
   L.geoJSON(splitLines(borders), { ...still, style: { className: 'border' } }).addTo(map);
 }
 
-/** Six decimals are a decimetre; more would only make links long. */
+/** Six decimals are a decimetre; more would only lengthen links. */
 export function round(degrees: number): number {
   return Math.round(degrees * 1e6) / 1e6;
 }
 
-/** PMTiles numbers the kinds of tiles. */
+/** The number of this tile type in PMTiles. */
 const vectorTiles = 1;
 
-/** Streets from a PMTiles file of vector tiles (MAP_TILES), fetched in ranges from the console itself. `onProblem`: why the file, or a tile of it, cannot be read. */
+/** Streets from a PMTiles file of vector tiles (MAP_TILES), fetched in ranges from the console. `onProblem` gets the reason of a read error. */
 async function addTiles(map: L.Map, url: string, onProblem: (reason: string) => void): Promise<void> {
   const isRemoved = watchRemoval(map);
-  // The layer extends classes of a Leaflet that it expects under this global name.
+  // The layer extends classes of Leaflet, which it expects under this global name.
   Object.assign(globalThis, { L });
   const { leafletLayer, PmtilesSource } = await import('protomaps-leaflet');
   const { p: archive } = new PmtilesSource(url, true);
@@ -134,7 +134,7 @@ function addGraticule(map: L.Map): void {
   draw();
 }
 
-/** Labels would stand on each other in the corner at the lower left, and under the scale at the lower right. */
+/** Labels would overlap in the lower left corner, and with the scale at the lower right. */
 const cornerPixels = { left: 60, right: 110, bottom: 36 };
 
 function linesIn(map: L.Map): L.Layer[] {

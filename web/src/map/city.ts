@@ -7,14 +7,14 @@ type Kind = 'city' | 'park' | 'lake' | 'river' | 'road' | 'railway';
 
 /** Below this zoom the city is smaller than its roads are wide. */
 const minZoom = 8;
-/** Zoom from which the names of lakes and parks have room. */
+/** Zoom from which the names of lakes and parks fit. */
 const nameZoom = 12.5;
 const order: readonly Kind[] = ['city', 'park', 'lake', 'river', 'road', 'railway'];
 /** Width of a line in pixels at zoom 12. */
 const widths: Partial<Record<Kind, number>> = { river: 3, railway: 1.2 };
 const roadWidths: Record<string, number> = { ring: 3.4, main: 2.4 };
 
-/** Water, parks and main roads of the demo city, drawn by us: roughly where they are, so that the map is never an empty sheet. */
+/** Water, parks and main roads of the demo city, drawn approximately by us, so that the map is never empty. */
 export async function addCity(map: L.Map): Promise<void> {
   const isRemoved = watchRemoval(map);
   const answer = await fetch(cityUrl).catch(() => undefined);
@@ -33,7 +33,7 @@ export async function addCity(map: L.Map): Promise<void> {
   update();
 }
 
-/** Roads twice: their edges below all of them, so that they join where they cross. */
+/** Draws roads twice: all edges first, so that roads join where they cross. */
 function drawAll(features: readonly Feature[], factor: number): L.Layer[] {
   return order.flatMap((kind) => {
     const same = features.filter(({ properties }) => properties?.kind === kind);

@@ -78,7 +78,7 @@ export class Clusters {
       html: String(count),
       iconSize: [size, size],
     });
-    // The results are a list beside the map: that is the way by keyboard, so that Tab does not go through every point.
+    // The list of results beside the map is for keyboards, so Tab skips the points.
     const marker = L.marker(place, { icon, keyboard: false, title: `${count} results` });
     return marker.on('click', () => {
       const same = this.#onlyPlace(id);
@@ -88,7 +88,7 @@ export class Clusters {
     });
   }
 
-  /** The first of points that all stand at the same place: no zoom would part them. */
+  /** The first of the points if all are at the same place, because no zoom would separate them. */
   #onlyPlace(cluster: number): string | undefined {
     const leaves = this.#index.getLeaves(cluster, Number.POSITIVE_INFINITY);
     const places = new Set(leaves.map(({ geometry }) => geometry.coordinates.join()));

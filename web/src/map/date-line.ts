@@ -1,6 +1,6 @@
 import type { MultiLineString, MultiPolygon, Position } from 'geojson';
 
-/** Rings of the atlas go over the date line, where a longitude jumps from 180 to -180, and would be drawn as bars across the map. Here longitudes go on beyond 180, and such shapes are drawn twice, a turn apart. */
+/** Rings across the date line would be drawn as bars, because longitudes jump there. So longitudes exceed 180, and rings are drawn twice. */
 export function splitPolygons({ coordinates }: MultiPolygon): MultiPolygon {
   return { type: 'MultiPolygon', coordinates: coordinates.flatMap((rings) => twice(rings.map(unwrapRing))) };
 }
@@ -23,7 +23,7 @@ function unwrap(line: readonly Position[]): Position[] {
   });
 }
 
-/** A ring around a pole does not meet its beginning again: it is closed along the pole, below what the map shows. */
+/** A ring around a pole does not return to its start: it is closed along the pole, outside the visible map. */
 function unwrapRing(ring: readonly Position[]): Position[] {
   const line = unwrap(ring);
   const [first, last] = [line[0], line.at(-1)];

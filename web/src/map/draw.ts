@@ -4,7 +4,7 @@ import { round } from './base-map.ts';
 
 const style = { className: 'area', interactive: false } as const;
 
-/** Draws an area with pointer, finger or keyboard: a circle from its centre outwards, a polygon corner by corner. By keyboard, arrow keys move the map under a cross, and Space sets a point there. */
+/** Draws an area with pointer, finger or keys: a circle from its centre, a polygon by corners. Arrows move the map, Space sets points. */
 export class AreaDrawing {
   readonly #map: L.Map;
   readonly #layer: L.LayerGroup;
@@ -32,7 +32,7 @@ export class AreaDrawing {
     this.#map.fitBounds(bounds, { padding: [24, 24], maxZoom: 15 });
   }
 
-  /** Ends with the area, or without one where Escape is pressed or another drawing begins. */
+  /** Ends with the area, or without one if Escape is pressed or another drawing starts. */
   draw(kind: Area['kind'], done: (area: Area | undefined) => void): void {
     this.cancel();
     this.#layer.clearLayers();
@@ -140,7 +140,7 @@ function clickOn(map: L.Map, sketch: Sketch): () => void {
   };
 }
 
-/** Leaflet moves the map by arrow keys while it has the focus; Space sets a point in its middle, Enter ends the area. */
+/** Leaflet moves the map by arrow keys while it has the focus; Space sets a point in its middle, Enter completes the area. */
 function pressKeysOn(map: L.Map, sketch: Sketch, end: (area: undefined) => void): () => void {
   const container = map.getContainer();
   let isByKeys = false;

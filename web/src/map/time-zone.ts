@@ -1,12 +1,12 @@
 import type { View } from './base-map.ts';
 
-/** The continent of a time zone has a usual latitude, and its hours before or behind UTC a longitude: near enough for a first view. */
+/** The continent of a time zone gives a typical latitude, and its offset from UTC a longitude: precise enough for a first view. */
 const latitudes: Record<string, number> = {
   ...{ Africa: 5, America: 38, Antarctica: -75, Arctic: 78, Asia: 25, Atlantic: 35 },
   ...{ Australia: -28, Europe: 50, Indian: -10, Pacific: -15 },
 };
 const degreesPerHour = 15;
-/** American zones from this many hours behind UTC on are those of Brazil and Argentina. */
+/** American zones with at least this offset are those of Brazil and Argentina. */
 const southAmericanHours = -3;
 
 /** @param offsetHours of its standard time, east of UTC */
@@ -16,7 +16,7 @@ export function viewOfTimeZone(name: string, offsetHours: number): View {
   return { center: [isSouth ? -18 : (latitudes[continent] ?? 20), offsetHours * degreesPerHour], zoom: 4 };
 }
 
-/** Standard time is the earlier one of winter and summer, on either side of the equator. */
+/** Standard time is the smaller offset of winter and summer, on both sides of the equator. */
 export function viewOfBrowser(): View {
   const year = new Date().getFullYear();
   const minutes = [0, 6].map((month) => -new Date(year, month, 1).getTimezoneOffset());

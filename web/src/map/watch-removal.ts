@@ -1,6 +1,6 @@
 import type L from 'leaflet';
 
-/** Tells whether a map was removed since, as when the page is left while something is fetched for it: nothing can be added to it any more. */
+/** Whether a map was removed meanwhile, for example because the user left the page during a fetch: nothing can be added to it then. */
 export function watchRemoval(map: L.Map): () => boolean {
   let isRemoved = false;
   map.once('unload', () => {

@@ -10,7 +10,7 @@ export interface FindBody {
   message: DiscoverMessage;
 }
 
-/** Paths of locations: that of the provider, or of the resource itself. `signpost discover` searches the same ones. */
+/** Paths of locations: the provider's, or the resource's. `signpost discover` searches the same ones. */
 export const usualTargets = [
   '$.catalogs[*].provider.availableAt[*].geo',
   '$.catalogs[*].resources[*].resourceAttributes.attributes.location.geo',
@@ -34,7 +34,7 @@ export function buildRequest(query: FindQuery): FindBody {
   };
 }
 
-/** From an intent to the form that asks it. Undefined where the form has no field for a part of the intent. */
+/** Converts an intent to the form. Undefined if the form has no field for a part of the intent. */
 export function readIntent(intent: DiscoverMessage['intent']): FindQuery | undefined {
   const { textSearch = '', filters, spatial = [], ...others } = intent;
   const [area] = spatial.map(toArea);
@@ -69,7 +69,7 @@ function toSpatial(area: Area): SpatialEntry {
   return { op: 'S_INTERSECTS', targets: usualTargets, geometry };
 }
 
-/** A condition on an offer selects the resources that it covers. Beside conditions on the resource it asks only whether the catalog has such an offer, because JSONPath has no joins; `hasOffer` drops the rest. */
+/** Offer conditions select the resources of offers. With resource conditions, they select only the catalog (no joins); `hasOffer` does the rest. */
 export function buildExpression({ type, conditions, expression }: FindQuery): string | undefined {
   const written = expression.trim();
   if (written.startsWith('$')) return written;
@@ -85,7 +85,7 @@ export function buildExpression({ type, conditions, expression }: FindQuery): st
   return `$.catalogs[*].resources[?${all.join(' && ')}]`;
 }
 
-/** The API names a type by its context, `#` and its name. */
+/** The API's name of a type is its context, `#` and its name. */
 function spellType(type: string): string[] {
   if (type === '') return [];
   const at = type.lastIndexOf('#');
@@ -95,7 +95,7 @@ function spellType(type: string): string[] {
     : [`@.resourceAttributes['@context'] == ${JSON.stringify(type.slice(0, at))}`, name];
 }
 
-/** Only a path to one value can be compared; below an array, the comparison goes into a filter of its own. */
+/** Only a path to one value can be compared; below an array, the comparison goes into a separate filter. */
 function spell({ path, operator, value }: Condition): string {
   const at = path.lastIndexOf('[*]');
   if (at === -1) return `${path} ${operator} ${JSON.stringify(value)}`;

@@ -1,7 +1,7 @@
 import type { Query } from '../api/client.ts';
 import type { Area } from '../map/area.ts';
 
-/** The fields of the search form. The address holds all of them, so that a link repeats the search. */
+/** The fields of the search form. The address contains all of them, so that a link repeats the search. */
 export interface FindQuery {
   text: string;
   network: string;

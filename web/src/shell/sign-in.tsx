@@ -2,7 +2,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { sendToken, tokenWanted } from '../api/session.ts';
 import { onSubmit } from '../ui/on-submit.ts';
 
-/** Appears when something is to be changed: reading needs no token on the machine itself. */
+/** Appears before a change: reading needs no token on the machine itself. */
 export function SignInDialog() {
   const done = tokenWanted.value;
   const dialog = useRef<HTMLDialogElement>(null);

@@ -11,7 +11,7 @@ const icons: Record<Tone, IconName | undefined> = {
   plain: undefined,
 };
 
-/** A state in a word. The icon repeats the colour for people who do not see it. */
+/** A state in a word. The icon repeats the colour for colour-blind users. */
 export function Badge({ tone = 'plain', children }: { tone?: Tone; children: ComponentChildren }) {
   const icon = icons[tone];
   return (

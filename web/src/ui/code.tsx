@@ -1,7 +1,7 @@
 import { tell } from './toasts.tsx';
 import './code.css';
 
-/** Text to be copied. It scrolls by itself, so it can be reached by keyboard. */
+/** Text for copying. It can scroll, so it is reachable by keyboard. */
 export function Code({ text, label }: { text: string; label: string }) {
   return (
     <div class="code">

@@ -1,4 +1,4 @@
-/** Line icons on a grid of 24, drawn by us. */
+/** Our line icons on a grid of 24. */
 const paths = {
   signpost: 'M12 3v18M6 5h9l3 3-3 3H6zM18 13H9l-3 2.5L9 18h9z',
   search: 'M11 4a7 7 0 1 0 0 14 7 7 0 0 0 0-14zM16 16l5 5',

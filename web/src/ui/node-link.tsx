@@ -8,7 +8,7 @@ export function NodeLink({ node }: { node: string }) {
   );
 }
 
-/** The identity of a participant in two lines: its subscriberId, and the registry below it. An address stays in one. */
+/** The identity of a participant in two lines: its subscriberId and its registry. An address stays in one line. */
 export function Identity({ of }: { of: string }) {
   const at = of.indexOf('/');
   if (at === -1 || of.includes('://')) return <>{of}</>;

@@ -1,7 +1,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { onSubmit } from './on-submit.ts';
 
-/** One field and one button. The typed text takes effect on submit. */
+/** One field and one button. The text takes effect on submit. */
 export function QueryBar(props: {
   label: string;
   placeholder: string;

@@ -6,7 +6,7 @@ import './table.css';
 
 export interface Column<Row> {
   label: string;
-  /** Numbers are aligned to the right; neither they nor short texts are wrapped. */
+  /** Numbers are right-aligned; numbers and short texts never wrap. */
   kind?: 'number' | 'short';
   cell(row: Row): ComponentChildren;
 }
@@ -56,7 +56,7 @@ interface PagedProps<Row> extends Omit<TableProps<Row>, 'rows'> {
   hint?: ComponentChildren;
 }
 
-/** A paged list with its states: loading, failed, empty, and more to come. A page of a filtered list may be empty while there are more pages. */
+/** A paged list with its states: loading, failed, empty, and more to come. A page of a filtered list may be empty before the last page. */
 export function PagedTable<Row>({ list, empty, hint, ...table }: PagedProps<Row>) {
   return (
     <Show of={list} what={table.caption}>

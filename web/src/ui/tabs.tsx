@@ -16,11 +16,11 @@ interface TabsProps<Name extends string> {
   children: ComponentChildren;
 }
 
-/** Tabs by the ARIA pattern: arrow keys move between them, Tab goes on into the panel. */
+/** Tabs by the ARIA pattern: arrow keys move between them, Tab moves into the panel. */
 export function Tabs<Name extends string>({ label, tabs, chosen, choose, children }: TabsProps<Name>) {
   const id = useId();
   const list = useRef<HTMLDivElement>(null);
-  // Brings the chosen tab into view, again when a count has made another tab wider. scrollIntoView would move the page as well.
+  // Scrolls the chosen tab into view, again when a count widens another tab. scrollIntoView would scroll the page as well.
   const counts = tabs.map(({ count }) => count).join();
   useEffect(() => {
     const row = list.current;

@@ -14,7 +14,7 @@ const steps: readonly [Intl.RelativeTimeFormatUnit, number][] = [
   ['second', 1],
 ];
 
-/** How long ago, or in how long; the exact time is in the title. */
+/** The time relative to now; the exact time is in the title. */
 export function Ago({ at }: { at?: string | null }) {
   if (!at) return <span class="soft">never</span>;
   const date = new Date(at);

@@ -15,7 +15,7 @@ interface DebugProps {
 }
 
 export function Inbox({ debug }: DebugProps) {
-  // At most 50 of the latest 100 do not verify.
+  // At most 50 of the latest 100 have invalid signatures.
   const inbox = useGet<{ items: InboxItem[] }>('/api/inbox', { limit: 100 }, ['inbox']);
   const [open, setOpen] = useState<string>();
   const clear = async () => {

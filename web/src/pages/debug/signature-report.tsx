@@ -87,7 +87,7 @@ function Compared({ name, text, other }: { name: string; text?: string; other?: 
   );
 }
 
-/** From the first to the last character that differs. */
+/** Marks the text from the first to the last different character. */
 function Marked({ text, other }: { text: string; other: string }) {
   let start = 0;
   while (start < text.length && text[start] === other[start]) start += 1;

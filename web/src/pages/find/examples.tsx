@@ -48,7 +48,7 @@ function examplesOfType({ type, label, fields }: FieldsAnswer['types'][number]):
   return examples;
 }
 
-/** The field with the most values that still fit into a list, which divides the resources best. */
+/** The field with the most values that still fit into a list, because it divides the resources best. */
 function findChoice(fields: readonly Field[]): Field | undefined {
   const count = ({ values }: Field) => values?.length ?? 0;
   return fields

@@ -15,7 +15,7 @@ export function ExplainTab({ answer }: { answer: Loaded<FindAnswer> }) {
           </p>
           <ol class="steps">
             {explain.steps.map((step, index) => (
-              // The same step may come twice, and the list is never reordered.
+              // A step may occur twice, and the list is never reordered.
               <Step key={index} step={step} whole={explain.ms} />
             ))}
           </ol>
@@ -66,7 +66,7 @@ function Detail({ value }: { value: unknown }) {
   return (
     <ul>
       {value.map((one, index) => (
-        // The same item may come twice, and the list is never reordered.
+        // An item may occur twice, and the list is never reordered.
         <li key={index}>
           <Detail value={one} />
         </li>

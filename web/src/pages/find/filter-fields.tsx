@@ -9,7 +9,7 @@ export function FilterFields({ query, fields }: { query: FindQuery; fields: Load
   const types = fields.data?.types ?? [];
   const chosen = types.find(({ type }) => type === query.type) ?? (types.length === 1 ? types[0] : undefined);
   const ofType = usefulFirst(chosen?.fields ?? []).map((field) => ({ on: 'resource' as const, field }));
-  // If the sample has no offers of a type: those of all types.
+  // If the sample has no offers of a type, uses those of all types.
   const offers = chosen?.offers.length ? chosen.offers : (fields.data?.offers ?? []);
   const offered = offers.map((field) => ({ on: 'offer' as const, field }));
   const rest = [...ofType.slice(fieldsAtFirst), ...offered.slice(1)];

@@ -33,7 +33,7 @@ type Props = DrawProps & ChooseProps & { answer?: FindAnswer };
 export function FindMap({ query, answer, found, chosen, choose, drawing, draw }: Props) {
   const element = useRef<HTMLDivElement>(null);
   const parts = useRef<MapParts | undefined>(undefined);
-  // The map lives longer than a render: its listeners call the functions of the latest one.
+  // The map outlives a render: its listeners call the functions of the latest one.
   const latest = useRef({ query, choose, draw });
   latest.current = { query, choose, draw };
   const known = session.value !== undefined;
@@ -57,10 +57,10 @@ export function FindMap({ query, answer, found, chosen, choose, drawing, draw }:
     };
   }, [known]);
 
-  // `known` draws the points again after the map was made.
+  // With `known`, draws the points again after the map was created.
   useEffect(() => parts.current?.clusters.show(found.flatMap(pointsOf)), [found, known]);
 
-  // Only the first answer to a query moves the view: a live update must not take somebody away from where they look.
+  // Only the first answer to a query moves the view: a live update must not move the user's view.
   const moved = useRef<{ query: FindQuery; answer: FindAnswer } | undefined>(undefined);
   useEffect(() => {
     const isNew = moved.current?.query !== query && moved.current?.answer !== answer;
@@ -70,7 +70,7 @@ export function FindMap({ query, answer, found, chosen, choose, drawing, draw }:
   }, [query, answer, found, known]);
 
   const areaKey = JSON.stringify(query.area);
-  // The area is compared by its JSON: readQuery makes a new object for each address.
+  // Compares the area by its JSON, because readQuery makes a new object for each address.
   useEffect(() => {
     parts.current?.drawing.show(query.area);
     if (query.area) parts.current?.drawing.fit(query.area);
@@ -126,7 +126,7 @@ function pointsOf({ key, name, places, prices: [price] }: Found): MapPoint[] {
   return places.map((place) => ({ id: key, name: title, ...place }));
 }
 
-/** Opens the popup of a result beside its point on the map; returns what closes it. `onClose`: somebody else has closed it. */
+/** Opens the popup of a result at its point on the map; returns a function that closes it. `onClose`: it was closed otherwise. */
 function openPopup(
   map: L.Map,
   found: Found,

@@ -27,11 +27,11 @@ const tabs = [
   { name: 'request', label: 'Request' },
   { name: 'why', label: 'Why not…?' },
 ] as const;
-/** Shorter than the pause between two words: the answer to half a word comes while it is typed. */
+/** Shorter than the pause between two words: answers to partial words appear while typing. */
 const typingPauseMs = 100;
 type TabName = (typeof tabs)[number]['name'];
 
-/** A consumer's search: the form becomes an intent, which is evaluated on the index. Nothing is sent. */
+/** A consumer's search: the form becomes an intent, which is evaluated on the index. No message is sent. */
 export default function FindPage() {
   const { params } = route.value;
   const query = useMemo(() => readQuery(params), [params]);

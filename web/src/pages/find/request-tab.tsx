@@ -25,7 +25,7 @@ const notes: Record<SnippetName, string> = {
 
 interface Props {
   query: FindQuery;
-  /** Once the console has answered, the whole body of a discover; until then its message. */
+  /** The whole body of a discover if the console has answered; until then, only its message. */
   request: { message: { intent: object } };
 }
 

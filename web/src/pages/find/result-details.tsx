@@ -56,7 +56,7 @@ function spellTime(time = '…'): string {
   return time.replace(/^(\d\d:\d\d):00/, '$1').replace(/Z$/, ' UTC');
 }
 
-/** Names and values of all levels. `{ value, unit }` is one value; geometries are left out, they are on the map. */
+/** Names and values of all levels. `{ value, unit }` is one value; geometries are omitted, because they are on the map. */
 function leavesOf(value: unknown, name = ''): [string, string][] {
   if (value === null || typeof value !== 'object') return [[name, spellLeaf(value)]];
   const members = value as Record<string, unknown>;

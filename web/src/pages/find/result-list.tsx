@@ -6,13 +6,13 @@ import './results.css';
 
 const resultsAtOnce = 30;
 
-/** The first results, and a button for more. A result that is chosen on the map is shown, however far down it stands. */
+/** The first results, and a button for more. A result chosen on the map is always shown, wherever it is in the list. */
 export function ResultList({ found, chosen, choose }: ChooseProps) {
   const [limit, setLimit] = useState(resultsAtOnce);
   const list = useRef<HTMLOListElement>(null);
   const firstNew = useRef<number | undefined>(undefined);
   const shown = Math.min(found.length, Math.max(limit, found.findIndex(({ key }) => key === chosen) + 1));
-  // The focus goes to the first new result: a keyboard goes on from there, and a screen reader reads it.
+  // Moves the focus to the first new result: keyboard users continue there, and screen readers read it.
   useEffect(() => {
     if (firstNew.current === undefined) return;
     list.current?.children[firstNew.current]?.querySelector('button')?.focus();

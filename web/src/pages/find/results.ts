@@ -56,7 +56,7 @@ export function sortFound(found: readonly Found[], by: Sorting): Found[] {
 }
 
 function toFound(catalog: Catalog, resource: Resource): Found {
-  // Without resourceIds an offer applies to all resources of the provider.
+  // An offer without resourceIds applies to all resources of the provider.
   const offers = (catalog.offers ?? []).filter(
     ({ resourceIds }) => resourceIds?.includes(resource.id) ?? true,
   );
@@ -74,7 +74,7 @@ function toFound(catalog: Catalog, resource: Resource): Found {
   };
 }
 
-/** The price per kWh describes a charger better than those per minute or session. */
+/** The price per kWh describes a charger better than a price per minute or session. */
 function byUnitAndValue(one: Price, other: Price): number {
   const rank = ({ unit }: Price) => (unit === '' || unit === 'kWh' ? 0 : 1);
   return rank(one) - rank(other) || leastOf(one) - leastOf(other);
@@ -90,7 +90,7 @@ function spellAmount(value: number, currency: string): string {
   try {
     if (currency) return new Intl.NumberFormat('en', { style: 'currency', currency }).format(value);
   } catch {
-    // Intl knows only currencies of ISO 4217; others are shown as they are written.
+    // Intl knows only currencies of ISO 4217; others are shown unchanged.
   }
   return `${value} ${currency}`.trim();
 }
@@ -105,7 +105,7 @@ function hasOffer(offers: readonly Offer[], { path, operator, value }: Condition
     });
 }
 
-/** The values at a path of members and `[*]`, as the fields of the API have them. */
+/** The values at a path of members and `[*]`, in the notation of the API. */
 export function valuesAt(root: unknown, path: string): unknown[] {
   const segments = path.match(/\[\*\]|\['[^']*'\]|\.[^.[]+/g) ?? [];
   return segments.reduce<unknown[]>(

@@ -2,7 +2,7 @@ import type { Session } from '../../api/session.ts';
 import { buildExpression, pageSize } from '../../search/intent.ts';
 import { type FindQuery, isEmpty } from '../../search/query.ts';
 
-/** The request as a program in several languages, which sends it as the consumer of this network. With the key and the addresses of the demo, each runs as it is copied. */
+/** The request as a program in several languages, sent as this network's consumer. With the key and addresses of the demo, each runs unchanged. */
 export type SnippetName = 'json' | 'command' | 'curl' | 'typescript' | 'python';
 export interface Sender {
   url: string;
@@ -16,7 +16,7 @@ interface Parts {
   request: Request;
   sender: Sender;
 }
-/** With the context, once the console has told it. */
+/** With the context, once it has arrived from the console. */
 interface Request {
   message: { intent: object };
 }
@@ -29,7 +29,7 @@ export const snippets: Record<SnippetName, (parts: Parts) => string> = {
   python,
 };
 
-/** The consumer of this network; examples stand for what this process does not have. */
+/** The consumer of this network, with example values for unknown ones. */
 export function findSender(session: Partial<Pick<Session, 'identities' | 'registryUrl'>> = {}): Sender {
   const { consumer, discovery } = session.identities ?? {};
   return {
@@ -49,7 +49,7 @@ function quote(text: string): string {
   return `'${text.replaceAll("'", `'\\''`)}'`;
 }
 
-/** `signpost discover` has words, a circle and a filter; other shapes are sent as a file. */
+/** `signpost discover` has options for words, a circle and a filter; other shapes are sent as a file. */
 function command(query: FindQuery): string | undefined {
   const { text, area, network, offset } = query;
   if (area?.kind === 'polygon') return undefined;
@@ -68,7 +68,7 @@ function commandWithFile(request: Request, { url, id }: Sender): string {
   return `cat > discover.json <<'EOF'\n${pretty(request)}\nEOF\nnpx signpost send discover.json --to ${quote(url)} --as ${quote(id)} --wait`;
 }
 
-/** OpenSSL reads a seed behind the first 16 bytes of PKCS 8. */
+/** OpenSSL reads a seed after the 16-byte header of PKCS 8. */
 function curl(request: Request, { url, id, keyId, keyFile }: Sender): string {
   return `cat > body.json <<'EOF'
 ${pretty(request)}
@@ -104,7 +104,7 @@ for await (const { resource, offers, catalog } of signpost.discover(intent, ${JS
 await signpost.close();`;
 }
 
-/** An intent has only strings, numbers, lists and objects, whose JSON is Python too. */
+/** An intent has only strings, numbers, lists and objects, whose JSON is valid Python. */
 function python({ query: { network }, request, sender }: Parts): string {
   const { url, registryUrl, id, keyId, keyFile } = sender;
   const scope = network === '' ? '' : `, networkId=${literal(network)}`;
@@ -121,7 +121,7 @@ with Participant(key, Registry(${literal(registryUrl)}), "http://127.0.0.1:4090"
             print(catalog["provider"]["descriptor"]["name"], resource.get("descriptor", {}).get("name", resource["id"]))`;
 }
 
-/** Quoted as both languages have it. */
+/** Quoted in the syntax of both languages. */
 function literal(text: string): string {
   return JSON.stringify(text);
 }

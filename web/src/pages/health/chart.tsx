@@ -8,7 +8,7 @@ export interface ChartOptions {
   title: string;
   lines: Readonly<Record<string, string>>;
   isBinary?: boolean;
-  /** A logarithmic scale: goals are far above what is usual. */
+  /** A logarithmic scale, because goals are far above usual values. */
   isTime?: boolean;
   spell(value: number): string;
 }
@@ -18,7 +18,7 @@ interface ChartProps extends ChartOptions {
   hours: number;
 }
 
-/** A time series on a canvas, as wide as its container. Its colours are read from the style sheet, in light and dark. */
+/** A time series on a canvas, as wide as its container. Its colours come from the style sheet, in light and dark. */
 export function Chart({ title, lines, series, hours, isBinary, isTime, spell }: ChartProps) {
   const place = useRef<HTMLDivElement>(null);
   const dark = isDark.value;
@@ -54,7 +54,7 @@ function optionsFor(
   const style = getComputedStyle(element);
   const isShort = series.rows.length < 3;
   const color = (name: string) => style.getPropertyValue(name).trim();
-  // A logarithmic axis has ticks without a label.
+  // Some ticks of a logarithmic axis have no label.
   const spellTick = (tick: number | null) => (tick === null ? '' : spell(tick));
   const axis = {
     stroke: color('--soft'),

@@ -51,7 +51,7 @@ const charts: readonly ChartOptions[] = [
 const day = 24;
 const spans = [1, 6, day];
 
-/** The last hours of all processes together, from the database: no other service is needed to look back a day. */
+/** The last hours of all processes, from the database: looking back a day needs no other service. */
 export default function HealthPage() {
   const asked = spans.find((span) => span === Number(param('hours')));
   const series = useGet<Series>('/api/health/series', { hours: asked ?? day }, ['health']);
@@ -98,13 +98,13 @@ export default function HealthPage() {
   );
 }
 
-/** The shortest span that shows all rows: after a start, a day would be an empty chart. */
+/** The shortest span with all rows: after a start, a whole day would be an almost empty chart. */
 function fittingSpan(rows: Series['rows']): number {
   const [first, last] = [rows[0]?.[0] ?? 0, rows.at(-1)?.[0] ?? 0];
   return spans.find((span) => last - first <= span * 3_600) ?? day;
 }
 
-/** The last figures in words: a chart on a canvas says nothing to a screen reader. */
+/** The last values in words, because screen readers cannot read a canvas. */
 function Latest({ chart: { lines, spell }, series }: { chart: ChartOptions; series: Series }) {
   const { names, rows, goals } = series;
   const last = rows.at(-1);

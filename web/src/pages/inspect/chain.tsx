@@ -17,7 +17,7 @@ const words: Record<ChainLink['state'], string> = {
   unseen: 'was not reached',
 };
 
-/** The label of a link's time. The other links have the time at which their file was fetched. */
+/** The label of a link's time. For other links, it is the time when their file was fetched. */
 const timeLabels: Record<string, string> = {
   publish: 'Accepted',
   stored: 'Last changed',
@@ -25,7 +25,7 @@ const timeLabels: Record<string, string> = {
   indexed: 'Indexed',
 };
 
-/** The chain of trust: each link vouches for the next one, so that nothing behind a broken link is reached. */
+/** The chain of trust: each link vouches for the next one, so nothing after a broken link is reached. */
 export function Chain({ links }: { links: readonly ChainLink[] }) {
   const firstFault = links.findIndex(({ state }) => state === 'broken');
   const firstWarning = links.findIndex(({ state }) => state === 'warning');

@@ -11,7 +11,7 @@ import { get } from '../../api/client.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { NodeLink } from '../../ui/node-link.tsx';
 
-/** For a provider: is it discoverable, and if not, which link of the chain is broken? */
+/** Shows a provider whether it is discoverable and, if not, which link of the chain is broken. */
 export default function InspectPage() {
   const q = param('q');
   const network = param('network');

@@ -212,7 +212,7 @@ const copyColumns: readonly Column<Copy>[] = [
   { label: 'State', kind: 'short', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
 ];
 
-/** The indexed catalog beside its signed files, or beside the document of the catalog service. The files are fetched for it, so only on demand. */
+/** The indexed catalog beside its signed files, or beside the document of the catalog service. This fetches the files, so it runs only on demand. */
 function DifferencePanel({ node, catalog }: { node: string; catalog: InspectedCatalog }) {
   const { catalogId, source, liveVersion } = catalog;
   const [asked, setAsked] = useState<string>();

@@ -19,7 +19,7 @@ const titles = {
   not: 'Not discoverable',
 };
 
-/** Why the verdict is not better: the link at which the chain breaks, and of which catalog. The chain itself shows what was expected and what came instead. */
+/** The reason for a bad verdict: the broken link of the chain, with its catalog. The chain shows expected and actual values. */
 export function explainVerdict(
   chain: readonly ChainLink[],
   because: string | undefined,

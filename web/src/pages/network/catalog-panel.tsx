@@ -14,7 +14,7 @@ import { Empty, Show } from '../../ui/states.tsx';
 import { type Column, Table } from '../../ui/table.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
 
-/** One catalog: its facts, its versions, the documents that changed between them, and its document. The index may hold a copy beside that of the service. */
+/** One catalog: its facts, its versions with their changed documents, and its document. The index may have a copy besides the service's. */
 export function CatalogPanel({ owner, catalogId, source }: Record<'owner' | 'catalogId' | 'source', string>) {
   const path = `/api/catalogs/${encodeURIComponent(owner)}/${encodeURIComponent(catalogId)}`;
   const catalog = useGet<CatalogDetails>(path, { source }, ['catalog']);
@@ -67,7 +67,7 @@ function spellContent({ resources, offers, version }: CatalogDetails): string {
   return version === undefined ? content : `${content}, version ${version}`;
 }
 
-/** Which master resources the resources extend: the document does not say it. */
+/** Shows which master resources the resources extend; the document lacks that. */
 function Extending({ directives }: { directives: readonly Directive[] }) {
   if (directives.length === 0) return null;
   return (

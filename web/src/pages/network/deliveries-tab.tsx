@@ -10,7 +10,7 @@ import { Ago, spellCount } from '../../ui/time.tsx';
 import { attempt } from '../../ui/toasts.tsx';
 import { DeliveryPanel } from './delivery-panel.tsx';
 
-/** The receivers with their waiting and parked deliveries, those with trouble first; each leads to the list of its deliveries. */
+/** The receivers with their waiting and parked deliveries, failures first; each links to its deliveries. */
 export function DeliveriesTab() {
   const delivery = param('delivery');
   if (delivery !== '') return <DeliveryPanel id={delivery} />;

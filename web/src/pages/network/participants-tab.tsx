@@ -56,7 +56,7 @@ const columns: readonly Column<Participant>[] = [
 
 const soonMs = 30 * 86_400_000;
 
-/** A key that ends soon has to be replaced in time: nothing that it signs verifies afterwards. */
+/** An expiring key must be replaced in time: afterwards, none of its signatures is valid. */
 function KeyEnd({ at }: { at: string }) {
   const leftMs = new Date(at).getTime() - Date.now();
   const tone = leftMs <= 0 ? 'bad' : leftMs < soonMs ? 'warn' : 'plain';

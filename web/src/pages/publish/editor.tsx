@@ -11,7 +11,7 @@ interface EditorProps {
   goTo?: { line: number; column?: number };
 }
 
-/** A text area with the numbers of its lines; a line with a fault has a mark and its message. */
+/** A text area with line numbers; a line with a fault has a mark and its message. */
 export function Editor({ text, change, faults, warnings, goTo }: EditorProps) {
   const area = useRef<HTMLTextAreaElement>(null);
   const [scrolled, setScrolled] = useState(0);
@@ -76,7 +76,7 @@ export function Editor({ text, change, faults, warnings, goTo }: EditorProps) {
   );
 }
 
-/** Only the numbers that are in view: a catalog may have a hundred thousand lines. */
+/** Only the visible numbers: a catalog may have a hundred thousand lines. */
 function Gutter({ lines, scrolled, marks }: { lines: number; scrolled: number; marks: Map<number, Mark> }) {
   const height = lineHeightRem * Number.parseFloat(getComputedStyle(document.documentElement).fontSize);
   const first = Math.floor(scrolled / height);

@@ -1,6 +1,6 @@
 import chargers from '../../../../examples/publish-chargers.json?raw';
 
-/** A publish to try out. Its ids are new each time, because an id belongs to the publisher that used it first. */
+/** An example publish. Its ids are new each time, because an id belongs to its first publisher. */
 export function makeExample(now = Date.now()): string {
   const id = `chargers-${now.toString(36)}`;
   return chargers

@@ -27,7 +27,7 @@ export function Progress({ sent }: { sent: PublishAnswer }) {
   const progress = useGet<ProgressAnswer>(`/api/publish/${encodeURIComponent(messageId)}`, {}, [
     ...(['publish', 'catalog', 'delivery', 'crawl'] as const),
   ]);
-  // A push to a discovery service that is down may wait for a day: it is not polled for, events report it.
+  // A push to a discovery service that is down may wait for a day: the page does not poll it, because events report it.
   const waiting =
     progress.data?.steps.some(({ step, state }) => step !== 'pushed' && state === 'waiting') ?? false;
   useEffect(() => {
@@ -65,7 +65,7 @@ function titleOf({ step }: PublishStep, { way }: PublishAnswer): string {
   return titles[step] ?? step;
 }
 
-/** Events report most steps; the others are polled for. */
+/** Events report most steps; the page polls the others. */
 const pollMs = 1_000;
 
 function Results({ results }: { results: readonly PublishResult[] }) {

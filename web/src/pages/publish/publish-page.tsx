@@ -19,12 +19,12 @@ export default function PublishPage() {
   const [busy, setBusy] = useState(false);
   const [outcome, setOutcome] = useState<{ of: string; sent?: PublishAnswer; error?: ApiError }>();
   const isBlank = text.trim() === '';
-  // Signed files are the publisher's own.
+  // The publisher signs its own files.
   const as = way === 'files' ? undefined : chosen;
   const checked = useLoad(isBlank ? undefined : `${as} ${text}`, (signal) =>
     waitForPause(signal).then(() => post<CheckAnswer>('/api/publish/check', { text, as }, signal)),
   );
-  // The outcome of a publish is not shown below another text, even if it arrives after the change.
+  // The outcome of a publish is not shown below another text, even if it arrives later.
   const current = `${way} ${as} ${text}`;
   const { sent, error } = outcome?.of === current ? outcome : {};
   const { faults, warnings, catalogs } = checked.data ?? emptyCheck;

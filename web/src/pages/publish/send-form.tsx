@@ -21,7 +21,7 @@ interface SendProps {
   send(way: Way): void;
 }
 
-/** This process publishes in the ways that its roles allow; for the other way the page gives the command. */
+/** This process publishes in the ways of its roles; for the other way, the page shows the command. */
 export function SendForm({ ready, busy, chosen, choose, as, chooseAs, send }: SendProps) {
   const { can, identities, publishers = [] } = session.value ?? {};
   const way = chosen ?? (can?.publishToService === false && can.publishFiles ? 'files' : 'service');
@@ -57,7 +57,7 @@ export function SendForm({ ready, busy, chosen, choose, as, chooseAs, send }: Se
           {way === 'service' ? <ServiceCommand /> : <Code text={command} label="command to publish" />}
         </>
       ) : (
-        // Not disabled while it publishes: the dialog that asks for the token gives the focus back to it.
+        // Stays enabled during a publish: the token dialog returns the focus to it.
         <button type="submit" class="primary" disabled={!ready} aria-disabled={busy}>
           {busy ? 'Publishing …' : 'Publish'}
         </button>
