@@ -45,7 +45,7 @@ async function findListingProblems(published: Listed, registry: Pick<RegistryCli
     return [`Signatures of ${subscriberId} with ${recordId} cannot be verified: ${reason}.`];
   } catch (error) {
     if (!(error instanceof RegistryUnavailable)) throw error;
-    return [`It is not known whether the registry lists ${indexUrls.join(', ')}: it does not answer.`];
+    return [`The registry does not answer, so it is not known whether it lists ${indexUrls.join(', ')}.`];
   }
 }
 

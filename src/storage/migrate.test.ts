@@ -60,7 +60,7 @@ describe('migrations', () => {
       await write('0001-first.sql', 'create table fruit (name text)');
       await write('0004-fourth.sql', 'create table vegetable (name text)');
       await expect(run()).rejects.toThrow(
-        /^PostgreSQL at .* was made by an unreleased version of signpost \(its 000\d-\w+\.sql is different\), and there is no upgrade from those\. Set DATA_DIR to a new directory, or DATABASE_URL to an empty database; then register, publish and crawl again\.$/,
+        /^PostgreSQL at .* was made by an unreleased version of signpost \(its 000\d-\w+\.sql is different\), and cannot be upgraded\. Set DATA_DIR to a new directory, or DATABASE_URL to an empty database; then register, publish and crawl again\.$/,
       );
       expect(await query("select to_regclass('vegetable') as vegetable")).toEqual([{ vegetable: null }]);
     },

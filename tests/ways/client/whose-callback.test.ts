@@ -135,7 +135,7 @@ describe.each(commands)('a callback to signpost %s', (_name, { run, action, mess
   it('counts so too where somebody else has signed the acknowledgement, which is noted', async () => {
     const { exitCode, statuses, notes } = await runAmong([mallory, service], { signedBy: mallory });
     expect([exitCode, statuses]).toEqual([0, [403, 200]]);
-    expect(notes).toContain('The answer counts as unsigned: mallory.example.org/');
+    expect(notes).toContain('The answer counts as unsigned: it was signed by mallory.example.org/');
   });
 
   it('does not count from a neighbour of the one that signed the acknowledgement, however early it is', async () => {

@@ -43,7 +43,7 @@ describe('publish, where no publisher runs', () => {
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.out).toMatch(/^coffee +ACCEPTED +version 1$/m);
     expect(run.notes).toContain(`Done by this command, in ${settings.DATA_DIR}/publisher/public.`);
-    expect(run.notes).toContain('Warning: The registry could not be queried');
+    expect(run.notes).toContain('Warning: The registry does not answer');
     expect((await readdir(join(settings.DATA_DIR ?? '', 'publisher/public'))).sort()).toEqual([
       '.well-known',
       'catalogs',
@@ -128,8 +128,8 @@ describe('publish, where no publisher runs', () => {
   });
 
   it.each([
-    [['--to', 'http://127.0.0.1:1', '--force-baseline'], '--force-baseline means nothing with --to'],
-    [['--key-id', 'key-2'], '--key-id means nothing without --to'],
+    [['--to', 'http://127.0.0.1:1', '--force-baseline'], '--force-baseline has no effect with --to'],
+    [['--key-id', 'key-2'], '--key-id has no effect without --to'],
   ])('refuses an option that would do nothing: %j', async (args, told) => {
     const run = await publish([write('a.json', smallCatalog('a')), ...args], settings);
     expect(run).toMatchObject({ exitCode: 1, out: '', notes: expect.stringContaining(told) });

@@ -248,6 +248,6 @@ describe('a registry that does not know everything', () => {
 
   it('is warned of when it cannot be queried', async () => {
     const { body } = await trigger(publisher.config, { message: { catalogs: [smallCatalog('coffee')] } });
-    expect(body.warnings).toContainEqual(expect.stringContaining('The registry could not be queried'));
+    expect(body.warnings).toContainEqual(expect.stringContaining('The registry does not answer'));
   });
 });
