@@ -3,7 +3,7 @@ import { ProtocolError } from '../protocol/errors.ts';
 
 export type Deadline = ReturnType<typeof createDeadline>;
 
-/** The time limit of one evaluation (DISCOVER_TIMEOUT_MS). Waiting for a turn does not count, but may take as long in total. `startedAt`: as from performance.now(). */
+/** The time limit of one evaluation (DISCOVER_TIMEOUT_MS). Waits for turns do not count, but have the same limit. `startedAt`: performance.now(). */
 export function createDeadline(timeoutMs: number, startedAt = performance.now()) {
   let waitedMs = 0;
   const remainingMs = () => Math.max(0, Math.ceil(startedAt + waitedMs + timeoutMs - performance.now()));

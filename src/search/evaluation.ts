@@ -15,9 +15,7 @@ export interface Evaluation {
 
 type EvaluatedPart = 'filter' | 'spatial';
 
-/**
- * Does work that may need a thread, and repeats it if it loses its turn. `owner`: the identity that asks; undefined: the operator. `onWait` is called when it waits for a turn.
- */
+/** Does work that may need a thread, and repeats it after a lost turn. `owner`: the identity that asks; undefined: the operator. */
 export async function evaluating<T>(
   threads: ThreadPool,
   { deadline, owner, onWait }: { deadline: Deadline; owner?: string; onWait?(): void },

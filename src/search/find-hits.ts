@@ -13,10 +13,7 @@ import type { Tools } from './tools.ts';
 // From a plan to hits in the order of the answer. Each part of an intent (text, place, filter) can lead, and check the candidates of another. The most selective part leads. A place provides the nearest hits first,
 // and a text the best first, so an answer in that order can end before all candidates are checked.
 
-/**
- * Resources or geometries: a part with more is not selective. With a text, the limit is higher, because the text would be compared with the other parts in batches of ten
- * thousand.
- */
+/** Maximum of resources or geometries of a selective part. Higher with a text, which would be compared in batches of ten thousand. */
 const maxLed = { alone: 2_000, besideText: 20_000 };
 /** Hits of one batch: slightly more than an answer counts. */
 const atOnce = 1_200;
@@ -65,10 +62,7 @@ async function openParts(tools: Tools, plan: Plan): Promise<Parts> {
   return { text: words, place, filter: set };
 }
 
-/**
- * The candidates of the leading part. An estimate counts geometries or catalogs, not their resources. A part with more resources than `atMost` does not
- * lead.
- */
+/** The candidates of the leading part. Estimates count geometries or catalogs: a part with more than `atMost` resources does not lead. */
 async function readFew({ text, place, filter }: Parts, leads: readonly { by: Few['by'] }[], atMost: number) {
   for (const { by } of leads) {
     // Without a text, a place has its own order.
@@ -133,9 +127,7 @@ async function* findRanked(tools: Tools, { paging }: Plan, parts: Parts): AsyncG
     }
 }
 
-/**
- * With a distance, the order is by band, otherwise by rank. Checks the resources that are ranked together in this order until enough are found. Later resources have only more common words.
- */
+/** Checks resources by band if there is a distance, otherwise by rank, until enough are found. Later batches have only more common words. */
 async function findBanded(tools: Tools, parts: Parts, needed: number): Promise<Hit[]> {
   const { text, place } = parts;
   const select = selectBy(tools, parts);

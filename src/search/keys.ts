@@ -1,5 +1,4 @@
-// Document keys (docs/index-format.md, "Keys"): a catalog, its resources and its offers share a range of 2^26 keys. The key of the catalog itself, its head, stands for all its
-// resources.
+// Document keys (docs/index-format.md, "Keys"): 2^26 for each catalog. The first, its head, stands for the catalog with all its resources.
 
 export const span = 2 ** 26;
 const firstOffer = 2 ** 25;

@@ -99,7 +99,7 @@ export function createSearch(context: SearchContext) {
       return sampleDocuments(reader, { networkId, schemaContext: [], now: context.now() });
     },
 
-    /** Evaluates an intent as discover does, and describes the steps in the order in which they ended: which index was asked, what was left, how long it took. Throws like discover. */
+    /** Evaluates an intent as discover does, and describes each step when it ends: the index used, what was left, the time. Throws like discover. */
     async explain(question: Question) {
       checkDiscoverMessage(question.message);
       const deadline = createDeadline(config.DISCOVER_TIMEOUT_MS);
@@ -125,7 +125,7 @@ export function createSearch(context: SearchContext) {
     /** Closes connections to OpenSearch. */
     close: async () => indexed?.close(),
 
-    /** Announces that this process uses the index, and maintains the index: builds generations, compacts lists, purges the change feed. Throws if the index has entries that this program cannot read. */
+    /** Announces this process and maintains the index: builds, compacts, purges the change feed. Throws if it cannot read entries of the index. */
     async start({ logger, metrics }: { logger: Logger; metrics?: Metrics }): Promise<AnnouncedProcess> {
       const graceMs = 2 * config.DISCOVER_TIMEOUT_MS + config.DISCOVER_MAX_LAG_MS;
       const maxLagMs = config.DISCOVER_MAX_LAG_MS;

@@ -35,7 +35,7 @@ export type SearchContext = Pick<ServiceContext, 'config' | 'database' | 'now'> 
   logger?: Logger;
   /** Searches read from these if they are up to date. */
   replicas?: Replicas;
-  /** The formats of this program, unless a test uses others. */
+  /** The formats of this program, unless others are tried. */
   formats?: IndexFormats;
   /** All caches, unless the benefit of one is measured. */
   usedCaches?: readonly CacheName[];
@@ -48,7 +48,7 @@ export interface SearchEngine extends SearchContext {
   indexed?: IndexedSearch;
 }
 
-/** How often an intent is evaluated if its results change meanwhile. */
+/** How often an intent is evaluated at most, if its results change meanwhile. */
 const maxAttempts = 3;
 
 export interface SearchOptions {

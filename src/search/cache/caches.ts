@@ -6,7 +6,7 @@ import type { Queryable } from '../../storage/database.ts';
 import type { Position } from '../../storage/freshness.ts';
 import { CatalogTable } from './catalog-table.ts';
 
-// The caches of a process (docs/index-format.md, "Caches"). Nothing else is cached. A round trip to the database takes longer than most searches. All caches are read-through and bounded.
+// The caches of a process (docs/index-format.md, "Caches"). A round trip to the database takes longer than most searches. Nothing else is cached.
 
 const heapBytes = getHeapStatistics().heap_size_limit;
 const memoryBytes = Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
@@ -35,7 +35,7 @@ export interface Run {
   marks: Uint8Array | Float64Array;
 }
 
-/** The runs of a list, in the order of their first keys (lists/read-lists.ts). One array per column, because searches scan thousands of rows. */
+/** The runs of a list, in the order of their first keys (lists/read-lists.ts). One array per column, because searches scan thousands of runs. */
 export interface Directory {
   list: number;
   first: Float64Array;
@@ -43,7 +43,7 @@ export interface Directory {
   id: Float64Array;
   /** Number of entries of each run. */
   counts: Int16Array;
-  /** Keys of the entries in shared runs. */
+  /** Keys of documents from shared runs. */
   shared: Float64Array;
   /** Total number of entries. */
   count: number;
@@ -78,7 +78,7 @@ export function createCaches({ percent = 100, used = cacheNames as readonly Cach
       ({ keys, marks }) => entryBytes + keys.byteLength + marks.byteLength,
     ),
     catalogs: new CatalogTable(Math.floor(limitOf('catalogs'))),
-    /** The indexed words that a word of a query matches. Cleared when words are added. A deleted word finds nothing, and gets another number if it returns. */
+    /** The indexed words that a word of a query matches. Cleared when words are added. Deleted words find nothing, and return with another number. */
     words: new LruCache<string, readonly WordMatch[]>(limitOf('words'), (matches) => matches.length + 1),
     /** Number of documents in the index; undefined after a change. */
     documents: undefined as number | undefined,
@@ -115,10 +115,7 @@ export interface IndexReader extends Queryable {
   readonly caches: Caches;
   /** The schema with the tables of the generation in use (generations/in-use.ts). */
   readonly index: string;
-  /**
-   * Whether a search that has seen all changes older than `knownMs` may ignore the changes up to a position, because replicas have not replayed them
-   * yet.
-   */
+  /** Whether a search that knows all changes older than `knownMs` may miss those up to a position, which replicas have not replayed. */
   mayMiss?(position: Position, knownMs: number): Promise<boolean>;
 }
 

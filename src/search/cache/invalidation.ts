@@ -30,7 +30,9 @@ type CacheReader = Omit<IndexReader, 'index'>;
 /** A value that PostgreSQL does not plan for. With the bare parameter it would plan the statement each time, which takes longer than running it. */
 const askedSnapshot = '(select $1::pg_snapshot)';
 
-/** Invalidates everything that was stale at the call. Calls during a refresh share the next one. `mayLag`: ignores changes that replicas have not replayed, within DISCOVER_MAX_LAG_MS. */
+/**
+ * Invalidates everything stale. Calls during a refresh share the next one. `mayLag`: except changes that replicas lack, within DISCOVER_MAX_LAG_MS.
+ */
 export async function refreshCaches(reader: CacheReader, { mayLag = false } = {}): Promise<void> {
   const { state } = reader.caches;
   // A refresh that started before this call may have read an older snapshot, so wait for it and start a new one.
@@ -50,8 +52,7 @@ export async function refreshCaches(reader: CacheReader, { mayLag = false } = {}
 /** False if the caches stay unchanged: the next refresh reads the same changes again. */
 async function ask(reader: CacheReader, mayLag: boolean): Promise<boolean> {
   const { caches } = reader;
-  // Two refreshes may run at the same time. The changes in this answer follow this moment, even if the other refresh has advanced the state
-  // meanwhile.
+  // Two refreshes may run at once. The changes in this answer follow this moment, even if the other refresh has advanced the state meanwhile.
   const { state } = caches;
   const { asked } = state;
   const askedAt = performance.now();
@@ -136,9 +137,7 @@ export interface CacheFreshness extends Freshness {
   generation: number;
 }
 
-/**
- * An optimistic read: the search does not ask for changes. Afterwards, `isStillFresh`, or the statement that stores the answer with `freshCondition`, confirms that nothing has changed.
- */
+/** An optimistic read does not ask for changes first. `isStillFresh`, or storing with `freshCondition`, confirms afterwards that there were none. */
 export function assumeFresh(caches: Caches, now = performance.now()): CacheFreshness | undefined {
   const { asked, askedAt, changedAt } = caches.state;
   if (asked === undefined || now - askedAt > optimisticMs || now - changedAt < steadyMs) return undefined;

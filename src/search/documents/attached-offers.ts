@@ -12,7 +12,7 @@ import { readPeriod, validityText } from '../validity.ts';
 import { decodeKeys } from './members.ts';
 import { findStates, type Scope } from './scope.ts';
 
-// The offers that apply to resources of a page, for catalogs with shared or many offers. Statements find the offers that may apply, and rules/discover/attach-offers.ts decides.
+// The offers that apply to resources of a page, for catalogs with shared or many offers. Decided by rules/discover/attach-offers.ts.
 
 /** A catalog in an answer, with the offers on all its resources. */
 export interface Home extends OfferList {
@@ -49,7 +49,7 @@ const maxNamedCharacters = 2 * maxAnswerBytes;
 /** Approximate number of characters in one row of wide offers. */
 const pieceCharacters = 32_768;
 
-/** Adds the offers of these resources and their catalogs. Returns the resources that must be read again, because those before them have many offers. */
+/** Adds the offers of these resources and their catalogs. Returns the resources to read again, because those before them have many offers. */
 export async function addSharedOffers(
   reader: IndexReader,
   homes: ReadonlyMap<number, Home>,
@@ -185,7 +185,7 @@ interface Terms {
   covers: string | null;
 }
 
-/** The stored terms of offers, and of their rivals: offers of the owner with the same id that cover something in the same catalog, on any of its resources. */
+/** The stored terms of offers, and of their rivals: offers of the owner with the same id that cover something in the same catalog. */
 function readTerms(
   queryable: Queryable,
   offers: readonly { home: number; key: number; owner: string; providerId: string }[],

@@ -8,7 +8,7 @@ import { inBatches, intersection, type Keys, noKeys, union } from '../set/sorted
 import { readPeriod, validityText } from '../validity.ts';
 import { decodeKeys, headsOf, listMembers, listOf, resourcesOfCatalog } from './members.ts';
 
-// A catalog is searched with its own offers that are valid now. rules/discover/attach-offers.ts decides on their rows which resources of the catalog they cover.
+// A catalog is searched with its own offers that are valid now. rules/discover/attach-offers.ts decides which of its resources they cover.
 
 /** Number of offers that one statement reads. */
 const offersAtOnce = 2_000;

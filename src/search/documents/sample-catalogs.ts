@@ -13,7 +13,7 @@ const sampled = { catalogs: 30, resources: 4, offers: 2 };
 /** Larger documents are skipped: they are too large for what they show. */
 const maxDocumentBytes = 16 * 1024;
 
-/** Some searched catalogs, by their heads. `isAll`: there are no others. With the limit in `named` itself, PostgreSQL would scan all catalogs for a network or schema that none uses. */
+/** Some searched catalogs, by their heads. `isAll`: there are no others. A limit in `named` itself would scan all catalogs for an unused network. */
 export async function findSearched(reader: IndexReader, scope: Scope, named = lookedAt.named) {
   const found = await reader.first<{ heads: Buffer | null; named: number }>(
     `with named as materialized (

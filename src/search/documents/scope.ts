@@ -7,8 +7,7 @@ import { catalogKeyOf, firstNumbers } from '../keys.ts';
 import { checkedBy, type DocSet } from '../set/doc-set.ts';
 import type { Keys } from '../set/sorted.ts';
 
-// The scope of a search: the catalogs that it searches. The states of all catalogs are cached (cache/catalog-table.ts). rules/discover/served.ts
-// decides.
+// The scope of a search: which catalogs it searches (rules/discover/served.ts), from their cached states (cache/catalog-table.ts).
 
 export interface Scope {
   now: Date;

@@ -32,10 +32,7 @@ const format1 = {
   geometries: {
     find: geometriesOf,
     targetPath: findTargetPath,
-    /**
-     * Always contains the geometry. For a Point, it is exactly that point, and for anything else never a single point: distances are measured from it
-     * (spatial/constraint.ts).
-     */
+    /** Always contains the geometry. Only a Point has a single point as its box: distances are measured from it (spatial/constraint.ts). */
     boxOf: sphereBox,
   },
 };

@@ -6,7 +6,7 @@ import type { Tools } from '../tools.ts';
 import { type CatalogTexts, evaluateUrl, selectInCatalogs, testDocuments } from './evaluate.ts';
 import type { FilterPlan } from './plan.ts';
 
-// Evaluates a filter on documents if lists and columns cannot decide: on each resource, on each offer, or on whole catalogs with their own offers. Holds no connection between batches.
+// Evaluates a filter on resources, offers, or whole catalogs with their own offers, if lists cannot decide. Holds no connection between batches.
 
 /** Number of documents that are read and evaluated at once. */
 const atOnce = { resource: 500, offer: 10_000 };

@@ -33,9 +33,7 @@ export interface CatalogTexts {
   resourceIds: readonly string[];
 }
 
-/**
- * The indexes of the resources that a filter selects in each catalog. Each catalog is evaluated separately, with its own offers that are valid now.
- */
+/** The indexes of the selected resources of each catalog, which is evaluated separately, with its own offers that are valid now. */
 export function selectInCatalogs(
   input: FilterSource & { catalogs: CatalogTexts[]; now: Date },
 ): Uint32Array[] {

@@ -10,8 +10,7 @@ import type { Tools } from '../tools.ts';
 import { evaluateFilter, selectEach } from './evaluate-filter.ts';
 import type { FilterPlan, Source } from './plan.ts';
 
-// The resources that a filter selects, as a set. Lists and columns provide them, and check the candidates of other parts (`among`). What these cannot decide is evaluated on the documents when they are
-// read.
+// The resources that a filter selects, as a set: from lists, which also check other parts' candidates (`among`), or else by evaluating documents.
 
 /** In key order, across all catalogs. */
 export async function openFilter(tools: Tools, plan: FilterPlan): Promise<DocSet> {

@@ -6,8 +6,7 @@ import type { Database, Queryable } from '../../storage/database.ts';
 import { type IndexFormats, newestOf, UnknownIndexVersion } from '../entries/index-format.ts';
 import { readWritten } from './in-use.ts';
 
-// Every process that uses the index announces the newest version of entries that it supports, and sends heartbeats. A generation of a newer version is begun when all processes of older
-// ones have ended.
+// Processes that use the index announce their newest version of entries. A newer generation is begun when all processes of older versions have ended.
 
 const heartbeatMs = 5_000;
 /** A process without a heartbeat for this time has ended: not one that is only overloaded or was paused for a moment. */
@@ -28,7 +27,7 @@ export interface AnnouncedProcess {
   close(): Promise<void>;
 }
 
-/** Announces this process until it is closed. Throws UnknownIndexVersion if the index has, or is about to have, entries that the process cannot read. */
+/** Announces this process until it is closed. Throws UnknownIndexVersion if the index has, or will soon have, entries that it cannot read. */
 export async function announceProcess(
   { database, logger, everyMs = heartbeatMs }: { database: Database; logger: Logger; everyMs?: number },
   formats: IndexFormats,

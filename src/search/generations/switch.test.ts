@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 const find = async (textSearch: string) => (await search.find({ textSearch })).ids;
 
-/** Searches for a word. When it reads the dictionary, the index is rebuilt, `meanwhile` runs, and the search continues. `namesake`: the word that has the number of "zebra" after that. */
+/** Rebuilds the index when a search reads the dictionary, and runs `meanwhile`. `namesake`: the word that has the number of "zebra" after that. */
 async function findZebra(meanwhile: (namesake: string) => Promise<unknown>): Promise<string[]> {
   search.watch = async (statement) => {
     if (!statement.includes('index_1.word')) return;

@@ -4,8 +4,7 @@ import { waitForLock } from '../../storage/wait-for-lock.ts';
 import { firstSharedList, isSharedText, maxRunLength } from './list-numbers.ts';
 import { entriesOf, insertRuns, type RunKey, rewritingLock, runsOf, separateLong, takeRuns } from './runs.ts';
 
-// Compaction of lists. Every transaction adds runs with few keys. Merged runs are read many times as fast. Each step merges neighbours in short transactions, so a removal waits for one of them at
-// most.
+// Compaction of lists: merged runs are read many times as fast. Steps use short transactions, so a removal waits for one of them at most.
 
 export interface CompactionStep {
   /** Number of merged runs, and of the runs that replace them. */
@@ -23,9 +22,7 @@ const mergedAtOnce = 250;
 const lockWaitMs = 1_000;
 /** Rewriting fewer neighbours is not worth it. */
 const minNeighbours = 4;
-/**
- * A list is sorted again when this share of its runs overlaps with this number of later ones. Every transaction adds runs from the lowest to the highest fact to a shared list.
- */
+/** A list is sorted again if this share of its runs overlaps this number of later ones. Each transaction adds all facts' runs to a shared list. */
 const overlap = { shared: { runs: 8, part: 1 / 8 }, own: { runs: 1, part: 1 / 4 } };
 /** Number of these runs that are sorted together, in about ten milliseconds. */
 const sortedAtOnce = 250;
@@ -111,8 +108,7 @@ async function merge(tx: Transaction, index: string, groups: readonly SeenRun[][
     return separateLong(runs.flatMap(entriesOf)).flatMap(runsOf);
   });
   await insertRuns(tx, index, written);
-  // Processes still know these lists by their old runs. The facts in a shared list are unknown here, but a search that misses a run reads its list
-  // again.
+  // Processes still know these lists by their old runs. The facts in a shared list are unknown, but a search that misses a run reads its list again.
   if (lists.size > 0)
     await tx.query('insert into discovery.change (merged) values ($1::bigint[])', [bigintArray([...lists])]);
   return { merged: taken.size, written: written.length };

@@ -34,9 +34,7 @@ function selectKeys({ keys, marks }: Run, passes: ((mark: number) => boolean) | 
   return dropRepeats(selected.subarray(0, count));
 }
 
-/**
- * The entries of a list in order, in batches of about the requested size. If the list is compacted meanwhile, reading continues from the same key.
- */
+/** The entries of a list in order, in batches of about the requested size. Continues from the same key after a compaction. */
 export function streamRuns(reader: IndexReader, opened: Directory) {
   let directory = opened;
   let position = Number.NEGATIVE_INFINITY;

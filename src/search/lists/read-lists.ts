@@ -6,7 +6,7 @@ import { decodeRun } from './codec.ts';
 import { firstSharedList, sharedLists } from './list-numbers.ts';
 import { type RunKey, runKeyArrays } from './runs.ts';
 
-// Reads lists through two caches: the runs that a list has (its directory), and the decoded runs. Most lists come with both in one statement. Runs of long lists are read when needed.
+// Reads lists through two caches: directories (the runs that a list has) and decoded runs. Runs of long lists are read when needed.
 
 /** Entries of a short list: all its runs come with its directory. Until it is compacted, it has one run per transaction. */
 const shortList = 1_280;
@@ -134,7 +134,7 @@ async function readRuns(reader: IndexReader, runs: readonly RunKey[]): Promise<M
   return new Map(decodeNumbered(bytes));
 }
 
-/** The runs of lists that may contain one of some keys, or an offer of one of the catalogs (given by their heads). If a list is compacted meanwhile, it is read again. */
+/** The runs of lists that may contain one of some keys, or an offer of one of the catalogs. Reads a list again if it is compacted meanwhile. */
 export async function readNear(reader: IndexReader, lists: readonly number[], keys: Keys, heads = noKeys) {
   for (;;) {
     const directories = await openLists(reader, lists);

@@ -12,8 +12,7 @@ import { evaluateIntent, openReader, type SearchEngine } from '../search.ts';
 import type { Trace } from '../trace.ts';
 import { findUnknownPaths, findUnknownTargets, type NearMiss, shorten } from './unknown-paths.ts';
 
-// Near misses: explains in sentences for the consumer what almost matched when a search found nothing. They name only data that the request itself could find, and
-// get little time.
+// Near misses: sentences for the consumer about what almost matched. They name only data that the request itself could find, and get little time.
 
 /** A semaphore: the maximum of searches that look for near misses at once. Others skip this, because searches with results come first. */
 const maxAtOnce = 2;

@@ -9,7 +9,7 @@ import type { Plan } from '../plan.ts';
 import type { SearchEngine } from '../search.ts';
 import { readRegion } from '../spatial/read-geometries.ts';
 
-// Targets and filter paths that match nothing, and the known paths closest to them. The known paths come from a sample of the catalogs that the request searches.
+// Targets and filter paths that match nothing, and the closest paths in a sample of the catalogs that the request searches.
 
 export interface NearMiss {
   code:

@@ -5,8 +5,7 @@ import { exchange, startDeadline } from '../../http/exchange.ts';
 import { Agent } from '../../http/undici.ts';
 import { SearchIndexUnavailable } from '../../storage/unavailable.ts';
 
-// Requests to OpenSearch. Any node can answer any request: if one does not answer, the next is asked. All requests may be repeated, because writes have a version
-// (feed.ts).
+// Requests to OpenSearch. If a node does not answer, the next is asked. All requests may be repeated, because writes have a version (feed.ts).
 
 export type OpenSearch = ReturnType<typeof connectOpenSearch>;
 

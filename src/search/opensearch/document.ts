@@ -12,8 +12,7 @@ import { catalogKeyOf, headOf, kindOf } from '../keys.ts';
 import { columnList } from '../lists/list-numbers.ts';
 import { anyPlace, placeSlots } from './indexes.ts';
 
-// A document of the index. A resource has everything that it is found by. Heads, offers, and resources that are not searched have only their words, because the number of documents with a word determines its
-// rarity.
+// A document of the index has everything that finds it. Documents other than searched resources have only words, which count for rarity.
 
 export interface IndexDocument {
   key: number;
@@ -136,7 +135,7 @@ export function placeFact(path: string): string {
   return `${hash53(`${path}\u0005`)}`;
 }
 
-/** A number under a path as an address of 16 bytes that sorts like the number: one byte that no other addresses start with, seven of the column, eight of the number. */
+/** A number under a path as an address of 16 bytes, in numeric order: a byte that other addresses lack, seven of the column, eight of the number. */
 export function numberText(column: number, value: number): string {
   const bytes = new DataView(new ArrayBuffer(16));
   bytes.setBigUint64(0, BigInt(-column));

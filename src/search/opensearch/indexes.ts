@@ -1,7 +1,6 @@
 import { type OpenSearch, RefusedByOpenSearch } from './client.ts';
 
-// The indexes of a generation: one of documents, and one of the words of all texts. Names are <prefix>-<n> and <prefix>-<n>-words; searches use the aliases <prefix> and
-// <prefix>-words.
+// The indexes of a generation, <prefix>-<n> with documents and <prefix>-<n>-words. Searches use the aliases <prefix> and <prefix>-words.
 // The fields are fixed: paths that publishers choose are hashed into values, or into one of a few fields for places (document.ts).
 
 /** Fields for the geometries of different paths. Two paths may share one, because the evaluator compares the document. */

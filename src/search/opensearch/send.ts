@@ -38,7 +38,7 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
       return { documents: documents.size, next: rest[0]?.from, differences };
     },
 
-    /** Sends the differences in some ranges, part by part, until the time is over. Returns the remaining ranges. `isEmpty`: the index has nothing there yet. */
+    /** Sends the differences in some ranges until the time is over. Returns the rest. `isEmpty`: the index has nothing there yet. */
     async sendAll(
       queryable: Queryable,
       indexes: readonly string[],

@@ -75,7 +75,7 @@ export async function nextLeft<T>(
   return undefined;
 }
 
-/** The keys of a set that pass a check, in their order. While fewer than half of the requested number pass, it estimates from the pass rate how many more to read. */
+/** The keys of a set that pass a check, in their order. If fewer than half of `limit` pass, reads more, as the pass rate suggests. */
 export function checkedBy(set: DocSet, check: (keys: Keys) => Promise<Keys>): DocSet {
   return {
     estimate: set.estimate,

@@ -29,7 +29,7 @@ export function lowerBound(keys: Float64Array, key: number, from = 0, end = keys
   return low;
 }
 
-/** The same, starting from an index with a lower key: a galloping search, which finds near keys fast. */
+/** The same from an index with a lower key: a galloping search, which finds near keys fast. */
 export function gallop(keys: Float64Array, key: number, from: number): number {
   let low = from;
   let step = 1;

@@ -95,10 +95,7 @@ export async function lookAround(
   };
 }
 
-/**
- * Converts a chord of the unit sphere to metres along the surface, slightly rounded down. So geometries exactly as far as the farthest wait for the next
- * look.
- */
+/** Converts a chord to metres, slightly rounded down, so that geometries as far as the farthest wait for the next look. */
 function metersOf(chord: number): number {
   return 2 * earthRadiusMeters * Math.asin(Math.min(1, Math.max(0, chord - rounding) / 2));
 }
@@ -146,7 +143,7 @@ export async function judge(
   });
 }
 
-/** Logs the stored geometry that a search was comparing at the end of its time. The reader of the search has no time left, so this asks the database. */
+/** Logs the stored geometry that was being compared at the deadline. The search's reader has no time left, so this asks the database. */
 async function logCostly({ database, logger, reader: { index } }: Tools, { key, shape }: KeyedShape) {
   if (logger === undefined) return;
   try {

@@ -74,9 +74,7 @@ export async function openPlace(
     hasDistance: radius !== undefined,
     /** Selects the resources that satisfy all constraints, with their distances. */
     check: (keys: Keys) => check(keys),
-    /**
-     * All resources that may satisfy the most selective constraint, or undefined if there are more than `atMost`. A provider's place counts for all its resources.
-     */
+    /** All resources that may satisfy the most selective constraint, including all of a provider there; undefined if more than `atMost`. */
     async candidates(atMost: number): Promise<Keys | undefined> {
       if (lead !== radius || !isAll) return readAll(candidatesOf(tools, lead, estimate), atMost);
       const keys = await resourcesOf(reader, first.keys, tools.scope.now);
@@ -89,7 +87,9 @@ export async function openPlace(
         for (const some of inBatches(keys, checkedAtOnce)) found.push(...(await check(some)));
         return keysOfHits(found);
       }),
-    /** The same, nearest first, of those that `select` keeps, in wider and wider looks around. Beyond the farthest box of a look, nearer geometries may follow. So farther resources wait for the next look. */
+    /**
+     * The same, nearest first, in wider and wider looks. Resources beyond the farthest box of a look wait for the next, which may find nearer ones.
+     */
     async *nearest(select: (keys: Keys) => Promise<Keys>): AsyncGenerator<Hit[]> {
       // If another constraint is more selective than the radius, few resources satisfy it.
       const isFew = lead !== radius && estimate <= limit;

@@ -7,7 +7,7 @@ import { firstNumbers, lastNumbers } from '../keys.ts';
 import type { Keys } from '../set/sorted.ts';
 import { boxText, pathDistance } from './write-geometries.ts';
 
-// Reads geometries from the spatial index (a GiST index of bounding boxes). A geometry has the key of its resource or offer; that of a provider has the head of the catalog.
+// Reads geometries from the spatial index (a GiST index of bounding boxes). Those of a provider have the head of the catalog as their key.
 
 /** Where to search: under one of some paths, and within a box if there is one. */
 export interface Region {

@@ -2,7 +2,7 @@ import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
 import type { KeyRange } from '../keys.ts';
 
-// Writes geometries in bulk, with their bounding boxes. The writer knows the differences between the old and new documents, so unchanged entries are not touched.
+// Writes geometries in bulk, with their bounding boxes. The writer knows what has changed, so other entries are not touched.
 
 export interface GeometryRow {
   key: number;
@@ -54,7 +54,7 @@ export function boxText({ low, high }: { low: readonly number[]; high: readonly 
   return `(${low}),(${high})`;
 }
 
-/** The path is the fourth dimension, so shapes of different paths are far from each other. They have a thickness there: without it, the index would group shapes at any distance. */
+/** The path is the fourth dimension, which separates paths. Shapes have a thickness there, or the index would group them at any distance. */
 function cubeText(box: { low: readonly number[]; high: readonly number[] }, pathId: number): string {
   const start = pathId * pathDistance;
   return `(${[...box.low, start]}),(${[...box.high, start + 1]})`;
@@ -63,7 +63,7 @@ function cubeText(box: { low: readonly number[]; high: readonly number[] }, path
 /** More than the maximum distance on the unit sphere. */
 export const pathDistance = 10;
 
-/** The numbers of paths. New ones are added outside the transaction, like new words, so that writers with the same new path do not wait for each other. */
+/** The numbers of paths. New ones are added outside the transaction, like new words, so writers with the same new path do not wait. */
 async function numberPaths(tx: Transaction, index: string, paths: ReadonlySet<string>) {
   const select = `select id, path from ${index}.geometry_path where path = any ($1)`;
   const find = () => tx.rows<{ id: number; path: string }>(select, [[...paths]]);

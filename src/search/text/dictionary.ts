@@ -2,7 +2,7 @@ import { arraysOf, bigintArray, integerArray, textArray } from '../../storage/bi
 import type { Queryable, Transaction } from '../../storage/database.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 
-// The dictionary of a generation: the distinct words of all texts, each with its number, and the keys that find a word despite typing errors (the symmetric-delete method).
+// The dictionary of a generation: all words with their numbers, and the keys that find words despite typing errors (symmetric delete).
 
 /** The numbers of words. New words get one outside the transaction, always in the same order, to avoid deadlocks. */
 export async function numberWords(

@@ -103,10 +103,7 @@ export function farLookup(asked: TextWord, { typing }: IndexFormat): Lookup {
   };
 }
 
-/**
- * Maximum of words with the same beginning, shortest first, because forms of a short word are among them. More words would have to be read and compared for each word
- * of a query.
- */
+/** Maximum of words with the same beginning, shortest first, because these include forms of a short word. More would take too long. */
 const maxForms = 500;
 const longestWord = 64;
 

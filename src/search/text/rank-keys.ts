@@ -4,8 +4,7 @@ import { type Hit, sortHits } from '../hit.ts';
 import { headOf, isResource, span } from '../keys.ts';
 import { gallop, type Keys } from '../set/sorted.ts';
 
-// Ranks many resources at once: rules/text/rank.ts over posting lists instead of documents. Scans keys and postings once, in parallel: a word takes a tenth of a millisecond for ten thousand
-// resources.
+// Ranks many resources at once: rules/text/rank.ts over posting lists. A word takes a tenth of a millisecond for ten thousand resources.
 
 /** Finds the postings of words around candidates: of resources, and of heads and offers, which count for all resources of their catalog. */
 export interface ReadPostings {
@@ -36,7 +35,7 @@ export async function rankKeys(query: TextQuery, keys: Keys, readPostings: ReadP
   return finishRanking(ranking);
 }
 
-/** Called when all words are added. Drops resources without any word, and rounds, so that ranks equal by the rules are equal. A word with a tiny weight may round to rank 0, but is found all the same. */
+/** Drops resources without any word, and rounds, so that ranks equal by the rules are equal. A tiny weight may round to rank 0, but the hit stays. */
 function finishRanking({ keys, ranks, bands }: Ranking, least = 0): RankedHit[] {
   const hits: RankedHit[] = [];
   for (let index = 0; index < keys.length; index++) {

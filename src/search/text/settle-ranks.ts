@@ -2,7 +2,7 @@ import { sortHits } from '../hit.ts';
 import { type Keys, keysOf } from '../set/sorted.ts';
 import type { RankedHit } from './rank-keys.ts';
 
-/** Settles ranks that are upper bounds, the highest first. Ranks a few at a time exactly, and returns a resource when no remaining one can come before it. */
+/** Settles ranks that are upper bounds, the highest first. Returns a resource when no remaining one can come before it. */
 export async function* settleRanks(
   bounds: AsyncIterable<readonly RankedHit[]>,
   rankExactly: (keys: Keys) => Promise<RankedHit[]>,

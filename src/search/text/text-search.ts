@@ -137,7 +137,7 @@ export async function openText(tools: Tools, asked: AskedText) {
   return {
     /** Estimated number of candidates. */
     estimate: all.reduce((sum, { documents }) => sum + documents, 0),
-    /** All resources in scope with one of the words, and possibly others of their catalogs, in key order, in batches that are ranked together. The rarest words come first. */
+    /** All resources in scope with one of the words, and possibly others of their catalogs. The rarest words come first. Batches are in key order. */
     gather,
     /** Ranks the resources that have one of the words, in key order. */
     rank: (keys: Keys) => rankKeys(query, keys, postings('exactly')),
@@ -194,7 +194,7 @@ function selectOf(runs: readonly Run[] = [], heads: Keys): Run {
   return toRun(weights);
 }
 
-/** Resources with the words, without repetitions, in batches that are ranked together. The rarest words come first. Each batch is in key order. */
+/** Resources with the words, without repetitions. The rarest words come first. Batches are in key order, and are ranked together. */
 async function* gatherResources(reader: IndexReader, entries: readonly WordEntry[]): AsyncGenerator<Keys> {
   let done: Keys = new Float64Array();
   let pending: Keys[] = [];

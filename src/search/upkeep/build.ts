@@ -68,7 +68,7 @@ export async function buildOutdated(context: BuildContext, signal: AbortSignal):
   if (building) await buildAll(context, building, { signal, restShare, onProgress });
 }
 
-/** Creates a generation of the newest version, unless one is being built. `isForVersion`: only if the version is newer than that in use, and no live process has an older one. */
+/** Creates a generation of the newest version, unless one is being built. `isForVersion`: only if it is newer, and all live processes know it. */
 export async function beginGeneration(
   database: Database,
   formats: IndexFormats,
@@ -192,9 +192,7 @@ export async function dropRetired(database: Database, graceMs: number): Promise<
     });
 }
 
-/**
- * By hand: builds another generation of the newest version, and switches searches to it. If another process has the lease, this one continues when that one ends.
- */
+/** By hand: builds another generation and switches searches to it. Continues another process's build when that process ends. */
 export async function rebuildIndex(context: BuildContext, onProgress?: (done: Progress) => void) {
   const { database, formats } = context;
   await beginGeneration(database, formats, { isForVersion: false });

@@ -27,7 +27,7 @@ const catalogsAtOnce = 500;
 const lastKey = 2 ** 53;
 /** Changes wait for the end of a round. */
 const walkForMs = 1_000;
-/** Changes are kept for an hour (cache/invalidation.ts). Each minute without changes is also recorded. */
+/** Changes are kept for an hour (cache/invalidation.ts). Without changes, a check is recorded each minute. */
 const [completeFor, notedEvery] = ["interval '50 minutes'", "interval '1 minute'"];
 
 export type Feed = ReturnType<typeof createFeed>;

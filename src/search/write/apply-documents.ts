@@ -21,7 +21,7 @@ import { planHeads, planSteps, type Step } from './plan-steps.ts';
 /** Number of documents that are read, indexed and written at once, to limit memory. */
 const documentsAtOnce = 2_000;
 
-/** Applies the received catalogs, resources and offers. All kinds are indexed together, so words are numbered once, and each list gets one part for all. */
+/** Applies the received catalogs, resources and offers together, so words are numbered once, and each list gets one part for all. */
 export async function applyDocuments(
   tx: Transaction,
   targets: readonly Target[],

@@ -50,7 +50,7 @@ const columns = [
   ...['next_resource', 'next_offer', 'pushed_at', 'pulled_at'],
 ];
 
-/** Locks these catalogs until the end of the transaction. New ones get keys, and their rows are inserted later, when complete, because an update would leave dead rows. */
+/** Locks these catalogs until the end of the transaction. New ones get a key; their rows come last, because an update would leave dead rows. */
 export async function holdCatalogs(
   tx: Transaction,
   refs: readonly CatalogRef[],
@@ -145,7 +145,7 @@ export interface Target {
   before: HeldCatalog;
   /** The generations that contain its documents. */
   generations: readonly WrittenGeneration[];
-  /** The row after the change. Written documents take their numbers and counts from it. */
+  /** The row after the change. Each written document updates its numbers and counts. */
   row: CatalogRow;
   written: number;
   removed: number;

@@ -19,7 +19,7 @@ interface Change {
   after?: DocumentEntries;
 }
 
-/** Collects the differences between the old and new entries of documents in a generation, and writes them in a few statements. The old entries are derived again from the document. */
+/** Collects the differences between entries of old and new documents in a generation, and writes them in a few statements. */
 export function createIndexChanges({ index, format, removals }: WrittenGeneration) {
   const changes: Change[] = [];
   return {

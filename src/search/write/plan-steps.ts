@@ -17,7 +17,7 @@ export interface Step {
   written?: { text: string; digest: number; document: object };
 }
 
-/** Words and facts of a catalog and its provider apply to all its resources. They are indexed once, under the key of the catalog, and stored in its row. */
+/** Words and facts of a catalog and its provider apply to all its resources, so they are indexed once, under the key of the catalog. */
 export function planHeads(targets: readonly Target[]): Step[] {
   return targets
     .filter(({ before, row }) => !before.known || before.head_digest !== row.head_digest)
@@ -79,7 +79,7 @@ async function readStored(tx: Transaction, kind: DocumentKind, targets: readonly
   return stored;
 }
 
-/** Keys of new documents, in the order of first arrival, which becomes the order of answers. When all numbers are used up, a catalog gets the lowest free ones. Pending removals from lists under these keys do no harm (lists/remove.ts). */
+/** Keys of new documents, in order of arrival, as in answers. When used up, the lowest free ones, even with pending removals (lists/remove.ts). */
 async function takeKeys(tx: Transaction, kind: DocumentKind, { row, before }: Target, count: number) {
   const column = `next_${kind}` as const;
   const first = keyOf(row.key, row[column]);

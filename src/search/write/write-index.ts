@@ -26,7 +26,7 @@ import { createIndexChanges } from './index-changes.ts';
 
 export type IndexWriter = ReturnType<typeof createWriter>;
 
-/** The unit of work of the index. Removals from lists come last, because their runs stay locked until the end of the transaction. So the work should be the whole transaction. */
+/** The unit of work of the index. It should be the whole transaction: removals from lists come last, because they lock runs until its end. */
 export async function writeIndex<T>(
   tx: Transaction,
   now: Date,
@@ -51,7 +51,7 @@ function createWriter(tx: Transaction, now: Date, generations: readonly WrittenG
     async remove(refs: readonly CatalogRef[]): Promise<void> {
       if (refs.length === 0) return;
       const held = (await hold(refs)).filter(({ known }) => known);
-      // A FULL catalog without content removes its documents and their index entries.
+      // A FULL catalog without resources and offers removes its documents and their index entries.
       await apply(
         held.map(({ source, owner, type, networks, head }) => ({
           ...{ source, owner, type, networks, mode: 'FULL' as const },
