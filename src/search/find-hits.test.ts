@@ -8,7 +8,7 @@ import type { Catalog } from '../protocol/catalog.ts';
 import type { Intent } from '../protocol/discover-messages.ts';
 import type { Geometry } from '../protocol/geojson.ts';
 
-// Which part of an intent leads, and the order of hits, if there are more than one batch.
+// Which part of an intent leads, and the order of hits, if there is more than one batch.
 
 const search = useWatchedSearch();
 

@@ -48,7 +48,7 @@ export interface SearchEngine extends SearchContext {
   indexed?: IndexedSearch;
 }
 
-/** How often an intent is evaluated at most, if its results change meanwhile. */
+/** Maximum of evaluations of an intent if its results change meanwhile. */
 const maxAttempts = 3;
 
 export interface SearchOptions {

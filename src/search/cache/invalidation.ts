@@ -30,9 +30,7 @@ type CacheReader = Omit<IndexReader, 'index'>;
 /** A value that PostgreSQL does not plan for. With the bare parameter it would plan the statement each time, which takes longer than running it. */
 const askedSnapshot = '(select $1::pg_snapshot)';
 
-/**
- * Invalidates everything stale. Calls during a refresh share the next one. `mayLag`: except changes that replicas lack, within DISCOVER_MAX_LAG_MS.
- */
+/** Invalidates everything stale. Calls during a refresh share the next one. `mayLag`: except changes that replicas lack (DISCOVER_MAX_LAG_MS). */
 export async function refreshCaches(reader: CacheReader, { mayLag = false } = {}): Promise<void> {
   const { state } = reader.caches;
   // A refresh that started before this call may have read an older snapshot, so wait for it and start a new one.

@@ -16,7 +16,7 @@ import { addTallies, type GeometryTally, judge, noGeometries } from '../spatial/
 import type { Tools } from '../tools.ts';
 import { readSubjects, type Subject } from './read-subjects.ts';
 
-// Compares hits with the current documents of record, and drops those gone, not served or not matching. Ranks and distances come from these documents.
+// Compares hits with the current documents of record; drops those gone, not served or not matching. Ranks and distances come from these documents.
 
 /** The resources that match now, unsorted. */
 export async function confirmHits(

@@ -32,7 +32,7 @@ export interface ReadOffer {
   offer: Offer;
 }
 
-/** The existing ones, in the order of the keys. Without offers if nothing asks for them. */
+/** The existing resources, in the order of the keys, without offers if no condition needs them. */
 export async function readSubjects(
   queryable: Queryable,
   keys: readonly number[],

@@ -32,7 +32,7 @@ const format1 = {
   geometries: {
     find: geometriesOf,
     targetPath: findTargetPath,
-    /** Always contains the geometry. Only a Point has a single point as its box: distances are measured from it (spatial/constraint.ts). */
+    /** Always contains the geometry. The box of a Point, and of nothing else, is a single point: distances are measured from it. */
     boxOf: sphereBox,
   },
 };

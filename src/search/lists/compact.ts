@@ -4,7 +4,7 @@ import { waitForLock } from '../../storage/wait-for-lock.ts';
 import { firstSharedList, isSharedText, maxRunLength } from './list-numbers.ts';
 import { entriesOf, insertRuns, type RunKey, rewritingLock, runsOf, separateLong, takeRuns } from './runs.ts';
 
-// Compaction of lists: merged runs are read many times as fast. Steps use short transactions, so a removal waits for one of them at most.
+// Compaction of lists. Transactions add runs with few keys; merged runs are read many times as fast. A removal waits for one short step at most.
 
 export interface CompactionStep {
   /** Number of merged runs, and of the runs that replace them. */
@@ -22,7 +22,7 @@ const mergedAtOnce = 250;
 const lockWaitMs = 1_000;
 /** Rewriting fewer neighbours is not worth it. */
 const minNeighbours = 4;
-/** A list is sorted again if this share of its runs overlaps this number of later ones. Each transaction adds all facts' runs to a shared list. */
+/** A list is sorted again if this share of its runs overlaps this number of later ones. A transaction's runs in a shared list span all facts. */
 const overlap = { shared: { runs: 8, part: 1 / 8 }, own: { runs: 1, part: 1 / 4 } };
 /** Number of these runs that are sorted together, in about ten milliseconds. */
 const sortedAtOnce = 250;

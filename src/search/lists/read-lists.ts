@@ -169,7 +169,7 @@ export function unmarked(keys: Keys): Run {
   return { keys, marks: new Uint8Array(keys.length) };
 }
 
-/** Selects the keys with a mark in the runs that passes. */
+/** Selects the keys that have a passing mark in the runs. */
 export function selectIn(runs: readonly Run[], keys: Keys, passes?: (mark: number) => boolean): Keys {
   const isFound = new Uint8Array(keys.length);
   for (const { keys: own, marks } of runs) {

@@ -12,7 +12,7 @@ import { catalogKeyOf, headOf, kindOf } from '../keys.ts';
 import { columnList } from '../lists/list-numbers.ts';
 import { anyPlace, placeSlots } from './indexes.ts';
 
-// A document of the index has everything that finds it. Documents other than searched resources have only words, which count for rarity.
+// A document of the index: a resource has everything that it is found by. Heads, offers and unsearched resources only have words, for rarity.
 
 export interface IndexDocument {
   key: number;
@@ -32,7 +32,7 @@ interface Part {
   places: [field: string, value: unknown][];
 }
 
-/** Makes the documents of catalogs, resources and offers. It caches the parts of catalogs and offers. */
+/** Makes the documents of catalogs, resources and offers. Caches the parts of catalogs and offers. */
 export function createDocuments(format: IndexFormat, now: Date) {
   const known = new Map<number, Part>();
   const partOf = (level: Level, key: number, document: object) => {

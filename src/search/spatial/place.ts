@@ -87,9 +87,7 @@ export async function openPlace(
         for (const some of inBatches(keys, checkedAtOnce)) found.push(...(await check(some)));
         return keysOfHits(found);
       }),
-    /**
-     * The same, nearest first, in wider and wider looks. Resources beyond the farthest box of a look wait for the next, which may find nearer ones.
-     */
+    /** The same, nearest first, in wider and wider looks. Resources beyond the farthest box wait for the next look, which may find nearer ones. */
     async *nearest(select: (keys: Keys) => Promise<Keys>): AsyncGenerator<Hit[]> {
       // If another constraint is more selective than the radius, few resources satisfy it.
       const isFew = lead !== radius && estimate <= limit;
