@@ -60,7 +60,7 @@ export function connectOpenSearch(config: Config) {
   return {
     prefix,
     shards: config.OPENSEARCH_SHARDS,
-    /** Throws SearchIndexUnavailable if no node answers in time, and RefusedByOpenSearch. */
+    /** Throws SearchIndexUnavailable if no node answers in time or our credentials are refused, and RefusedByOpenSearch. */
     async ask<T = unknown>(path: string, asked: Asked = {}): Promise<T> {
       const { timeoutMs = defaultTimeoutMs } = asked;
       const end = performance.now() + timeoutMs;
@@ -75,7 +75,8 @@ export function connectOpenSearch(config: Config) {
             if (!unavailable.includes(status)) throw new RefusedByOpenSearch(status, text);
             problem = new RefusedByOpenSearch(status, text);
           } catch (error) {
-            if (error instanceof RefusedByOpenSearch) throw error;
+            if (error instanceof RefusedByOpenSearch)
+              throw [401, 403].includes(error.status) ? new SearchIndexUnavailable(error) : error;
             problem = error;
           }
           failedAt.set(node, performance.now());

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { readConfig } from '../../../src/config.ts';
-import { silentLogger } from '../../../src/logger.ts';
+import { type Logger, silentLogger } from '../../../src/logger.ts';
 import { createSearch, maintainIndex, type SearchService } from '../../../src/search/port.ts';
 import { openDatabase } from '../../../src/storage/database.ts';
 import { createThreadPool } from '../../../src/thread-pool.ts';
@@ -43,8 +43,8 @@ export function openSearchSettings(urls: readonly string[]): Record<string, stri
 }
 
 /** Feeds OpenSearch until closed. */
-export async function feedSearch(service: SearchService) {
-  const feeding = await service.start({ logger: silentLogger() });
+export async function feedSearch(service: SearchService, logger: Logger = silentLogger()) {
+  const feeding = await service.start({ logger });
   return {
     /** Resolves when searches see everything that was committed before the call. */
     catchUp: () => until(async () => (await service.lag()) === 0, 'OpenSearch to catch up'),
