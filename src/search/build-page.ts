@@ -5,15 +5,15 @@ import type { Hit } from './hit.ts';
 import type { Plan } from './plan.ts';
 import type { Tools } from './tools.ts';
 
-/** Hits, or how many more there are. */
+/** Hits, or the number of further hits. */
 type Part = readonly Hit[] | number;
 
-/** Offers of a resource: after more, others get their turn. */
+/** Offers of a resource: after more than these, other work gets a turn. */
 const manyOffers = 1_000;
 
 /**
- * Reads the page that a request asked for: the found resources in their catalogs, with the offers that apply to them. The resources beyond it are counted at the same time. `isOutdated`: a resource on
- * it has changed since it was found; then one that the filter selects instead may be missing.
+ * Reads the requested page: the found resources in their catalogs, with the offers that apply to them. Counts the other resources at the same time.
+ * `isOutdated`: a resource on the page has changed since it was found, so a resource that the filter selects now may be missing.
  */
 export async function buildPage(
   { deadline, trace }: Tools,
@@ -35,7 +35,7 @@ export async function buildPage(
       const part = some.slice(0, needed - counted);
       const shown = part.slice(Math.max(0, offset - counted), Math.max(0, offset + limit - counted));
       if (shown.length > 0) reading = reading.then(() => read(shown));
-      // Its error is thrown below, unless another one comes first.
+      // Its error is thrown below, unless another error occurs first.
       reading.catch(() => {});
       counted += part.length;
       if (counted >= needed) break;
@@ -45,7 +45,7 @@ export async function buildPage(
   await trace.time('read page', work, () => ({ counted, resources }));
   return { answer: draft.finish(counted, paging), isOutdated };
 
-  /** The resources of an answer are read until it is full, so that no more large documents are in memory than it has room for. */
+  /** Reads the resources until the answer is full, to keep no more large documents in memory than fit into it. */
   async function read(shown: readonly Hit[]): Promise<void> {
     await beforePage?.(resources + shown.length);
     const byKey = new Map(shown.map((hit) => [hit.key, hit]));

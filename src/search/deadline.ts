@@ -3,13 +3,13 @@ import { ProtocolError } from '../protocol/errors.ts';
 
 export type Deadline = ReturnType<typeof createDeadline>;
 
-/** The time that one evaluation has (DISCOVER_TIMEOUT_MS). Waiting for a turn does not count; in all it may take as long. `startedAt` as performance.now() gives it. */
+/** The time limit of one evaluation (DISCOVER_TIMEOUT_MS). Waits for turns do not count, but have the same limit. `startedAt`: performance.now(). */
 export function createDeadline(timeoutMs: number, startedAt = performance.now()) {
   let waitedMs = 0;
   const remainingMs = () => Math.max(0, Math.ceil(startedAt + waitedMs + timeoutMs - performance.now()));
   return {
     remainingMs,
-    /** Throws when there is no time left. */
+    /** Throws if no time is left. */
     check(): void {
       if (remainingMs() === 0) throw new DeadlineExceeded('the evaluation took too long');
     },
@@ -21,7 +21,7 @@ export function createDeadline(timeoutMs: number, startedAt = performance.now())
         waitedMs += performance.now() - askedAt;
       }
     },
-    /** All work so far has to be done again, and counts as waiting. Throws NoTurn if no time is left to wait. */
+    /** All work so far must be repeated, and counts as waiting. Throws NoTurn if no time is left to wait. */
     beginAgain(): void {
       waitedMs = performance.now() - startedAt;
       if (waitedMs > timeoutMs) throw new NoTurn(`the turn was taken away, after ${timeoutMs} ms`);
@@ -31,7 +31,7 @@ export function createDeadline(timeoutMs: number, startedAt = performance.now())
 
 const retryAfterSeconds = 2;
 
-/** Answers an intent that cannot be evaluated in time. */
+/** Turns an exceeded deadline into a ProtocolError. */
 export async function withinDeadline<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();

@@ -4,18 +4,18 @@ import { ProtocolError } from '../protocol/errors.ts';
 import { type Task, type ThreadPool, wasEnded } from '../thread-pool.ts';
 import type { Deadline } from './deadline.ts';
 
-// A search takes a turn of the threads when it first needs one, and keeps it until its end: so nobody waits for a thread with documents in memory. If the turn is taken away (fair-turns.ts), the search begins again.
+// A search waits for a turn of the threads when it first needs one, and keeps it until its end. So no search waits for a thread with documents in memory. If it loses its turn (fair-turns.ts), it starts again.
 
 export interface Evaluation {
-  /** Waits for the turn, unless the search has it: before documents are read that a thread evaluates. */
+  /** Waits for the turn, unless the search has it. Called before documents for a thread are read. */
   begin(): Promise<unknown>;
-  /** Throws NET_TIMEOUT at the deadline or where a thread has no memory left, and SCH_INVALID_JSONPATH for a filter that shows only there to be too costly. */
+  /** Throws NET_TIMEOUT at the deadline or if a thread is out of memory, and SCH_INVALID_JSONPATH for a filter that proves too costly only there. */
   run<T>(part: EvaluatedPart, task: Pick<Task, 'module' | 'name' | 'input'>): Promise<T>;
 }
 
 type EvaluatedPart = 'filter' | 'spatial';
 
-/** Does work that may need a thread, again where its turn was taken away. `owner`: the identity that asks; none: the operator. `onWait` is called when a turn is waited for. */
+/** Does work that may need a thread, and repeats it after a lost turn. `owner`: the identity that asks; undefined: the operator. */
 export async function evaluating<T>(
   threads: ThreadPool,
   { deadline, owner, onWait }: { deadline: Deadline; owner?: string; onWait?(): void },
@@ -57,7 +57,7 @@ function explain(error: unknown, part: EvaluatedPart): never {
     const says = `The ${part === 'filter' ? 'filter' : 'geometry'} takes too much time or memory to evaluate.`;
     throw new ProtocolError('NET_TIMEOUT', says, { path, cause: error });
   }
-  // The class of an error stays behind in its thread.
+  // Errors from threads lose their class.
   if (!hasCode(error, 'SCH_INVALID_JSONPATH')) throw error;
   throw new ProtocolError('SCH_INVALID_JSONPATH', error.message, { path, cause: error });
 }

@@ -8,7 +8,7 @@ import type { Catalog } from '../protocol/catalog.ts';
 import type { Intent } from '../protocol/discover-messages.ts';
 import type { Geometry } from '../protocol/geojson.ts';
 
-// Which part of an intent leads, and in which order hits come, where there are more of them than are looked at together.
+// Which part of an intent leads, and the order of hits, if there is more than one batch.
 
 const search = useWatchedSearch();
 
@@ -58,7 +58,7 @@ it('the rank is decided among ten thousand, those with the rarest words first', 
 });
 
 it('equally far ones are in the order of keys, also beyond the first look around', async () => {
-  // Areas around a place: their boxes are in no order, as none is away from it.
+  // Areas around a place. Their boxes have no order, because all contain the place.
   const shift = (index: number, factor: number) => ((index * factor) % 1_000) / 1e6;
   const catalogs = Array.from({ length: 1_000 }, (_, index) => {
     const geo = square(10 + shift(index, 7_919), 50 + shift(index, 104_729), 0.01);
@@ -71,7 +71,7 @@ it('equally far ones are in the order of keys, also beyond the first look around
 });
 
 it('points that are equally far are in the order of keys, also where they are more than a look around holds', async () => {
-  // Here the distance comes out a hair shorter than the way from box to box.
+  // Here the distance is slightly shorter than the distance between the boxes.
   const catalogs = Array.from({ length: 700 }, (_, index) => {
     const resource = { ...plain(`r${index}`), geo: pointAt(10.01, 50.01) };
     return catalog(`c${index}`, { resources: [resource] });
@@ -100,7 +100,7 @@ it("a provider's word and place are found for all resources of a very large cata
   const provider = { id: 'p', descriptor: { name: 'Acme' }, availableAt: [{ geo: pointAt(10, 50) }] };
   const others = Array.from({ length: 50 }, (_, index) => catalog(`other${index}`));
   await search.apply([catalog('large', { provider }), ...others]);
-  // As a writer would: none of these has words, facts or geometries.
+  // Like a writer: none of these has words, facts or geometries.
   await search.database.query(
     `insert into discovery.resource (key, id, digest, document)
      select (catalog.key << 26) + number, 'r' || number, number, jsonb_build_object('id', 'r' || number)
@@ -112,7 +112,7 @@ it("a provider's word and place are found for all resources of a very large cata
   const { ids, total } = await search.find({ textSearch: 'acme', spatial }, 2);
   expect(ids).toEqual(['large-1', 'r2']);
   expect(total).toBe(1_001);
-  // One geometry, for 200,000 resources: the words of few lead.
+  // One geometry, for 200,000 resources: the few resources with the words lead.
   const beside = await search.find({ textSearch: 'other1', spatial });
   expect(beside).toEqual({ ids: [], total: 0, lead: 'text' });
 });

@@ -10,12 +10,12 @@ import { openPlace, type Place } from './spatial/place.ts';
 import { openText, type TextSearch } from './text/text-search.ts';
 import type { Tools } from './tools.ts';
 
-// From a plan to hits in the order of the answer. Each part of an intent (text, place, filter) can lead, and check what another one leads to. The most selective part leads. Places come nearest first and words best
-// first, so that an answer in that order can end before all candidates were looked at.
+// From a plan to hits in the order of the answer. Each part of an intent (text, place, filter) can lead, and check the candidates of another. The most selective part leads. A place provides the nearest hits first,
+// and a text the best first, so an answer in that order can end before all candidates are checked.
 
-/** Resources or geometries: a part that leads to more is not selective. Beside a text more are, as it would have to be held against the others ten thousand by ten thousand. */
+/** Maximum of resources or geometries of a selective part. Higher with a text, which would be compared in batches of ten thousand. */
 const maxLed = { alone: 2_000, besideText: 20_000 };
-/** Hits of a part of the stream: about as many as an answer counts, and some more. */
+/** Hits of one batch: slightly more than an answer counts. */
 const atOnce = 1_200;
 
 interface Parts {
@@ -30,7 +30,7 @@ interface Few {
   keys: Keys;
 }
 
-/** Hits in the order of the answer, part by part, none twice. */
+/** Hits in the order of the answer, in batches, without repetitions. */
 export async function* findHits(tools: Tools, plan: Plan): AsyncGenerator<Hit[]> {
   const parts = await openParts(tools, plan);
   const { text, place, filter } = parts;
@@ -53,7 +53,7 @@ async function openParts(tools: Tools, plan: Plan): Promise<Parts> {
   const { text, spatial, filter } = plan;
   const isBesideOthers = text !== undefined || filter !== undefined;
   const countUpTo = (text === undefined ? maxLed.alone : maxLed.besideText) + 1;
-  // Places, words and lists are asked for at the same time: none depends on another.
+  // Open places, words and lists in parallel, because they are independent.
   const [words, place, set] = await Promise.all([
     text === undefined ? undefined : openText(tools, plan),
     spatial.length === 0 ? undefined : openPlace(tools, spatial, { isBesideOthers, countUpTo }),
@@ -62,10 +62,10 @@ async function openParts(tools: Tools, plan: Plan): Promise<Parts> {
   return { text: words, place, filter: set };
 }
 
-/** The candidates of the part that leads. An estimate counts geometries or catalogs, not their resources: what leads to more than that does not lead. */
+/** The candidates of the leading part. Estimates count geometries or catalogs: a part with more than `atMost` resources does not lead. */
 async function readFew({ text, place, filter }: Parts, leads: readonly { by: Few['by'] }[], atMost: number) {
   for (const { by } of leads) {
-    // Without a text, a place comes in its own order.
+    // Without a text, a place has its own order.
     if (by === 'place' ? !text : !text && !place) return undefined;
     const keys = by === 'place' ? await place?.candidates(atMost) : filter && (await readAll(filter, atMost));
     if (keys) return { by, keys };
@@ -81,7 +81,7 @@ function selectBy(tools: Tools, { filter }: Parts): (keys: Keys) => Promise<Keys
   };
 }
 
-/** In the order of keys: what neither words nor a distance order. */
+/** In key order, if neither words nor a distance determine the order. */
 async function* streamSet(tools: Tools, places: DocSet | undefined, parts: Parts): AsyncGenerator<Hit[]> {
   const lead = places ?? parts.filter ?? everyDocument(tools.reader, 'resource');
   const set = inScope(tools.reader, lead, tools.scope);
@@ -92,7 +92,7 @@ async function* streamSet(tools: Tools, places: DocSet | undefined, parts: Parts
   }
 }
 
-/** Few candidates of a filter or a place are all held against the other parts, and sorted. */
+/** Checks the few candidates of a filter or a place against the other parts, and sorts them. */
 async function* findFew(tools: Tools, parts: Parts, { by, keys }: Few): AsyncGenerator<Hit[]> {
   const { text, place } = parts;
   const select = selectBy(tools, by === 'filter' ? { ...parts, filter: undefined } : parts);
@@ -111,13 +111,13 @@ async function checkPlace(place: Place, ranked: readonly Hit[]): Promise<Hit[]> 
   return found.map(({ key, distance }) => ({ ...byKey.get(key), key, distance }));
 }
 
-/** Resources that have a word of the text, in the order of the answer. */
+/** Resources with a word of the text, in the order of the answer. */
 async function* findRanked(tools: Tools, { paging }: Plan, parts: Parts): AsyncGenerator<Hit[]> {
   const { text, place, filter } = parts;
   const { limit = maxLimit, offset = 0 } = paging;
   const select = selectBy(tools, parts);
   if (place) return yield await findBanded(tools, parts, neededCount(paging));
-  // By the text alone, the page is known with the best; all others are only counted.
+  // If there is only a text, the best hits are the page, and the others are only counted.
   const wanted = { count: filter ? atOnce : offset + limit, areOthersCounted: filter === undefined };
   for await (const best of text?.best(wanted) ?? [])
     for (const hits of inBatches(best, atOnce)) {
@@ -127,7 +127,7 @@ async function* findRanked(tools: Tools, { paging }: Plan, parts: Parts): AsyncG
     }
 }
 
-/** With a distance the order is by band, otherwise by rank: all that are ranked together are looked at in it until enough are found. What comes next has only words that are more common. */
+/** Checks resources by band if there is a distance, otherwise by rank, until enough are found. Later batches have only more common words. */
 async function findBanded(tools: Tools, parts: Parts, needed: number): Promise<Hit[]> {
   const { text, place } = parts;
   const select = selectBy(tools, parts);

@@ -1,17 +1,17 @@
 import { compareStanding } from '../rules/discover/order.ts';
 import { type Keys, keysOf } from './set/sorted.ts';
 
-/** A resource that was found, and what it is sorted by. It stays with the resource up to the answer. */
+/** A resource that was found, with its sort keys. They stay with it up to the answer. */
 export interface Hit {
   key: number;
   rank?: number;
-  /** The summed rarity of the words that matched (rules/text/rank.ts); where a place orders, too. */
+  /** The summed rarity of the matched words (rules/text/rank.ts), if the order also depends on a place. */
   band?: number;
-  /** Metres, to the geometry that matched. */
+  /** Metres to the geometry that matched. */
   distance?: number;
 }
 
-/** In the order of an answer. Equal hits are in the order of keys: of catalogs, and of the resources of each. */
+/** In the order of an answer. Equal hits are in key order: by catalog, then by resource. */
 export function sortHits<T extends Hit>(hits: readonly T[]): T[] {
   return [...hits].sort((a, b) => compareStanding(a, b) || a.key - b.key);
 }

@@ -1,9 +1,9 @@
-// Document keys (docs/index-format.md, "Keys"): a catalog, its resources and its offers share a range of 2^26 keys. The catalog's own key, its head, stands for all its resources.
+// Document keys (docs/index-format.md, "Keys"): 2^26 for each catalog. The first, its head, stands for the catalog with all its resources.
 
 export const span = 2 ** 26;
 const firstOffer = 2 ** 25;
 
-/** Resources of a catalog have the numbers from 1, its offers those from 2^25. */
+/** Resources of a catalog have numbers from 1, its offers from 2^25. */
 export function keyOf(catalogKey: number, number: number): number {
   return catalogKey * span + number;
 }
@@ -12,12 +12,12 @@ export function catalogKeyOf(key: number): number {
   return Math.floor(key / span);
 }
 
-/** The number of a document in its catalog; 0: the catalog itself. A remainder of large numbers (`%`) takes ten times as long. */
+/** The number of a document in its catalog; 0: the catalog itself. `%` of large numbers takes ten times as long. */
 export function numberOf(key: number): number {
   return key - headOf(key);
 }
 
-/** The catalog's own key, for any key of its range. Keys are whole numbers below 2^53, and dividing by a power of two is exact. */
+/** The key of the catalog itself, for any key of its range. Keys are integers below 2^53, so dividing by a power of two is exact. */
 export function headOf(key: number): number {
   return Math.floor(key / span) * span;
 }
@@ -37,11 +37,11 @@ export const lastNumbers = { resource: firstOffer - 1, offer: span - 1 } as cons
 
 export interface KeyRange {
   from: number;
-  /** The first key beyond it. */
+  /** The first key after the range. */
   end: number;
 }
 
-/** A catalog with all that belongs to it. */
+/** A catalog with all its documents. */
 export function rangeOf(catalogKey: number): KeyRange {
   return { from: keyOf(catalogKey, 0), end: keyOf(catalogKey + 1, 0) };
 }

@@ -11,24 +11,24 @@ import { planConstraint, type SpatialPlan } from './spatial/constraint.ts';
 
 export interface Question {
   message: DiscoverMessage;
-  /** Limits on the whole search. */
+  /** Limits of the whole search. */
   scope: Pick<Context, 'networkId' | 'schemaContext'>;
 }
 
-/** The query plan of an intent: what the index is asked, and what is left to evaluate. */
+/** The query plan of an intent: lookups in the index, and the conditions left to evaluate. */
 export interface Plan {
-  /** Format of the generation that is searched. */
+  /** Format of the searched generation. */
   format: IndexFormat;
   scope: Scope;
   paging: Paging;
   text?: string;
-  /** Languages whose inflected forms a text search knows. */
+  /** Languages with inflected forms in a text search. */
   languages: readonly Language[];
   filter?: FilterPlan;
   spatial: SpatialPlan[];
 }
 
-/** Throws SCH_INVALID_JSONPATH for a filter that cannot be read. */
+/** Throws SCH_INVALID_JSONPATH for an invalid filter. */
 export function planQuestion(
   { config, now }: Pick<ServiceContext, 'config' | 'now'>,
   { message: { intent, limit, offset }, scope: { networkId, schemaContext = [] } }: Question,

@@ -38,8 +38,8 @@ import { startCompactor } from './upkeep/walk-lists.ts';
 import type { AskedResource } from './why/asked-resource.ts';
 import { explainResource, type Why } from './why/why.ts';
 
-// The one door of the search engine: nothing else of this folder but status.ts is imported from outside (tests/house/architecture.test.ts). PostgreSQL keeps the documents of record.
-// The index is derived from them and only proposes candidates; the evaluator decides on the documents.
+// The only entry of the search engine: other folders import nothing else from this one, except status.ts (tests/house/architecture.test.ts). The
+// documents of record are in PostgreSQL. The index is derived from them and only proposes candidates; the evaluator decides on the documents.
 
 export { forgetTransactions } from './cache/invalidation.ts';
 export { describeDifference } from './upkeep/check.ts';
@@ -62,7 +62,7 @@ export type SearchService = ReturnType<typeof createSearch>;
 
 const buildEveryMs = 5_000;
 const purgeEveryMs = 60_000;
-/** After all was invalidated, the states of catalogs are loaded again so soon. */
+/** How often the states of catalogs are loaded again after an invalidation of everything. */
 const loadEveryMs = 1_000;
 const maxLoadMs = 60_000;
 
@@ -73,10 +73,10 @@ export function createSearch(context: SearchContext) {
   let feeding: FeedingProcess | undefined;
   const engine: SearchEngine = { ...context, caches: followOrigin(context), ...(indexed && { indexed }) };
   return {
-    /** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */
+    /** Throws a ProtocolError for an invalid intent, or if it cannot be evaluated in time. */
     search: (question: Question, options?: SearchOptions) => evaluateIntent(engine, question, options),
 
-    /** Makes sure that what an optimistic search found still holds. Throws Stale where something has changed since. */
+    /** Confirms that the result of an optimistic search is still valid. Throws Stale if something has changed since. */
     async confirm({ freshness }: Found, deadline: Deadline): Promise<void> {
       if (freshness === undefined) return;
       if (!(await withinDeadline(() => isStillFresh(openCaches(engine, deadline), freshness))))
@@ -86,20 +86,20 @@ export function createSearch(context: SearchContext) {
     /** Near misses of a search that found nothing. */
     findNearMisses: (missed: Missed) => findNearMisses(engine, missed),
 
-    /** Why a resource is, or is not, in the answer to an intent. Throws a ProtocolError as discover would answer it. */
+    /** Why a resource is, or is not, in the answer to an intent. Throws the ProtocolError that discover would answer with. */
     async why(question: Question, asked: AskedResource): Promise<Why> {
       checkDiscoverMessage(question.message);
       return explainResource(engine, question, asked);
     },
 
-    /** A bounded sample of the documents that a search in this network can find, with the schema types that they use. */
+    /** A bounded sample of the documents that a search in this network can find, with their schema types. */
     async sample({ networkId }: { networkId?: string }): Promise<DocumentSample> {
       const { reader } = await openReader(engine, createDeadline(config.DISCOVER_TIMEOUT_MS));
       await refreshIndex(engine, createDeadline(config.DISCOVER_TIMEOUT_MS), { mayLag: true });
       return sampleDocuments(reader, { networkId, schemaContext: [], now: context.now() });
     },
 
-    /** Evaluates an intent as discover does, and tells how, in the order in which steps ended: what was asked of which index, how much was left, how long it took. Throws as discover would answer it. */
+    /** Evaluates an intent as discover does, and describes each step when it ends: the index used, what was left, the time. Throws like discover. */
     async explain(question: Question) {
       checkDiscoverMessage(question.message);
       const deadline = createDeadline(config.DISCOVER_TIMEOUT_MS);
@@ -109,11 +109,11 @@ export function createSearch(context: SearchContext) {
       return { steps: trace.steps, resourceCount, pagination, ranking, leftOut };
     },
 
-    /** Only announces that this process uses the index: for one that searches, beside others that keep the index in shape. */
+    /** Only announces that this process uses the index: for processes that search while others maintain the index. */
     announce: ({ logger }: { logger: Logger }) =>
       indexed ? unannounced : announceProcess({ database, logger }, formats),
 
-    /** For /ready: the replicas that searches read from, where there are any. */
+    /** For /ready: the replicas that searches read from, if there are any. */
     report: (): { replicas?: ReplicaState[]; openSearch?: { lagMs: number | null } } => ({
       ...(replicas && { replicas: replicas.describe() }),
       ...(feeding && { openSearch: { lagMs: feeding.lagMs() } }),
@@ -122,10 +122,10 @@ export function createSearch(context: SearchContext) {
     /** Milliseconds since the oldest change that searches do not see; undefined while the first index is built. */
     lag: async (): Promise<number | undefined> => (feed ? feed.lag() : 0),
 
-    /** Ends connections to OpenSearch. */
+    /** Closes connections to OpenSearch. */
     close: async () => indexed?.close(),
 
-    /** Announces that this process uses the index, and keeps that in shape: builds generations, compacts lists, purges the change feed. Throws where the index has entries that this program cannot read. */
+    /** Announces this process and maintains the index: builds, compacts, purges the change feed. Throws if it cannot read entries of the index. */
     async start({ logger, metrics }: { logger: Logger; metrics?: Metrics }): Promise<AnnouncedProcess> {
       const graceMs = 2 * config.DISCOVER_TIMEOUT_MS + config.DISCOVER_MAX_LAG_MS;
       const maxLagMs = config.DISCOVER_MAX_LAG_MS;
@@ -165,7 +165,7 @@ export function maintainIndex(database: Database, formats: IndexFormats = indexF
     feed ? checkFed(feed, options) : checkIndex(database, formats, options);
   const tools = { database, formats, logger: silentLogger(), graceMs: 0 };
   return {
-    /** Builds another generation of the index from all documents. Searches and writes go on meanwhile. */
+    /** Builds another generation of the index from all documents. Searches and writes continue meanwhile. */
     rebuild: (onProgress?: (done: { catalogs: number; documents: number }) => void) =>
       feed
         ? rebuildFed(feed, database, onProgress).then((built) => ({
@@ -173,21 +173,21 @@ export function maintainIndex(database: Database, formats: IndexFormats = indexF
             version: newestOf(formats).version,
           }))
         : rebuildIndex(tools, onProgress),
-    /** Mends the entries of the catalogs with an id. Undefined: there is none. */
+    /** Mends the entries of the catalogs with an id. Undefined if there is none. */
     async rebuildCatalogs(id: string): Promise<Checked | undefined> {
       const select = 'select key from discovery.catalog where id = $1';
       const catalogKeys = await database.column<number>(select, [id]);
       if (catalogKeys.length === 0) return undefined;
       return check({ mend: true, catalogKeys, onDifference: () => undefined });
     },
-    /** Holds the index against the documents. */
+    /** Compares the index with the documents. */
     check,
-    /** Ends connections to OpenSearch. */
+    /** Closes connections to OpenSearch. */
     close: async () => indexed?.close(),
   };
 }
 
-/** The caches are empty again after a connection was lost: an older state of the database may have been restored. */
+/** New caches after a lost connection, because an older state of the database may have been restored. */
 function followOrigin({ database, config, usedCaches }: SearchContext): () => Caches {
   const used = config.SEARCH_INDEX === 'opensearch' ? [] : usedCaches;
   const options = { percent: config.SEARCH_CACHE_PERCENT, used };

@@ -24,39 +24,39 @@ import { createTrace, type Trace } from './trace.ts';
 
 // A search, step by step:
 //
-//   plan         reads the intent, and tells what the index can answer from what has to be evaluated (plan.ts)
+//   plan         reads the intent, and separates what the index can answer from what must be evaluated (plan.ts)
 //   refresh      invalidates what has changed since the last search, unless the search is optimistic (cache/invalidation.ts)
 //   hits         the most selective part of the intent leads, and the others check, in the order of the answer (find-hits.ts)
-//   page         the documents of the page are read, with their catalogs and the offers that apply now (build-page.ts)
+//   page         reads the documents of the page, with their catalogs and the offers that apply now (build-page.ts)
 
-/** The part of the process that a search needs. */
+/** The parts of the process that a search needs. */
 export type SearchContext = Pick<ServiceContext, 'config' | 'database' | 'now'> & {
   threads: ThreadPool;
   logger?: Logger;
-  /** Searches read from these, as far as they are up to date. */
+  /** Searches read from these if they are up to date. */
   replicas?: Replicas;
-  /** The formats of this program, unless another one is tried. */
+  /** The formats of this program, unless others are tried. */
   formats?: IndexFormats;
-  /** All caches, unless it is measured what one of them is worth. */
+  /** All caches, unless the benefit of one is measured. */
   usedCaches?: readonly CacheName[];
 };
 
-/** And what the search service keeps between searches. */
+/** Also the state that the search service keeps between searches. */
 export interface SearchEngine extends SearchContext {
   caches(): Caches;
-  /** Instead of lists: then nothing of them is read, and nothing is cached. */
+  /** Replaces the lists: then no list is read, and nothing is cached. */
   indexed?: IndexedSearch;
 }
 
-/** How often an intent is evaluated when what it found changes meanwhile. */
+/** Maximum of evaluations of an intent if its results change meanwhile. */
 const maxAttempts = 3;
 
 export interface SearchOptions {
-  /** The search does not ask what has changed since this process last asked: the caller sees to it afterwards that nothing has. */
+  /** The search does not ask for changes since the last refresh of this process. The caller confirms afterwards that there were none. */
   optimistic?: boolean;
-  /** Perhaps what is left from a search before. */
+  /** May be the rest of an earlier search's time. */
   deadline?: Deadline;
-  /** The identity that asks: threads are given out fairly among those. */
+  /** The identity that asks. Threads are shared fairly between identities. */
   owner?: string;
   /** Called when the search waits for a thread. */
   onWait?(): void;
@@ -67,11 +67,11 @@ export interface SearchOptions {
 export interface Found {
   answer: AnswerPage;
   trace: Trace;
-  /** Freshness of an optimistic search: the answer holds only while this does (cache/invalidation.ts). */
+  /** Freshness of an optimistic search: the answer is valid only as long as this (cache/invalidation.ts). */
   freshness?: CacheFreshness;
 }
 
-/** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */
+/** Throws a ProtocolError for an invalid intent, or if it cannot be evaluated in time. */
 export async function evaluateIntent(
   engine: SearchEngine,
   question: Question,
@@ -90,10 +90,10 @@ type EvaluateOptions = SearchOptions & { deadline: Deadline; evaluation: Evaluat
 async function evaluate(engine: SearchEngine, question: Question, options: EvaluateOptions): Promise<Found> {
   const { optimistic = false, deadline, evaluation } = options;
   const trace = createTrace();
-  // A filter that cannot be read is refused before anything is asked.
+  // Refuses an invalid filter before reading anything.
   const { filter } = planQuestion(engine, question, newestOf(engine.formats ?? indexFormats));
   trace.endPhase('plan');
-  // Slow searches are not optimistic: they would often have to be repeated.
+  // Slow searches are not optimistic, because they would often be repeated.
   const isQuick = filter?.exact !== false;
   for (let attempt = 1; ; attempt++) {
     const caches = engine.caches();
@@ -114,7 +114,7 @@ async function evaluate(engine: SearchEngine, question: Question, options: Evalu
   }
 }
 
-/** Hits in the order of the answer, part by part, and how many more there are. */
+/** Hits in the order of the answer, in batches, and the number of further hits. */
 export function findMatches(
   { indexed }: SearchEngine,
   tools: Tools,
@@ -124,17 +124,17 @@ export function findMatches(
   return indexed ? indexed.findHits(tools, plan, options) : findHits(tools, plan);
 }
 
-/** The words of a text, with what they stand for. */
+/** The words of a text, with their matches. */
 export async function readQuery({ indexed }: SearchEngine, tools: Tools, plan: Plan): Promise<TextQuery> {
   return indexed ? indexed.readQuery(tools, plan) : (await readWords(tools, plan)).query;
 }
 
-/** Sees what was committed before, but for the lag of an index that is fed. */
+/** Makes earlier commits visible, except for the lag of OpenSearch. */
 export async function refreshIndex(engine: SearchEngine, deadline: Deadline, options: { mayLag: boolean }) {
   if (!engine.indexed) await refreshCaches(openCaches(engine, deadline), options);
 }
 
-/** Tools and plan of a search, on the generation of the index that is in use. */
+/** Tools and plan of a search, on the generation of the index in use. */
 export async function openSearch(
   engine: SearchEngine,
   question: Question,
@@ -146,7 +146,7 @@ export async function openSearch(
   return { tools: { reader, scope: plan.scope, deadline, evaluation, trace, database, logger }, plan };
 }
 
-/** Statements that end with the deadline, on the generation of the index that is in use, and its format. */
+/** Statements that end with the deadline, on the generation of the index in use, and its format. */
 export async function openReader(engine: SearchEngine, deadline: Deadline) {
   const caches = openCaches(engine, deadline);
   if (engine.indexed)
@@ -156,7 +156,7 @@ export async function openReader(engine: SearchEngine, deadline: Deadline) {
   return { reader, format };
 }
 
-/** Statements that end with the deadline, and the caches as they are at the beginning of a search. */
+/** Statements that end with the deadline, and the caches at the beginning of a search. */
 export function openCaches(engine: SearchEngine, { remainingMs }: Deadline): Omit<IndexReader, 'index'> {
   const { database, replicas, config } = engine;
   const caches = engine.caches();

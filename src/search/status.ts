@@ -3,14 +3,14 @@ import { type IndexFormats, indexFormats, newestOf } from './entries/index-forma
 import { type BuildState, readBuildState } from './generations/in-use.ts';
 import { type IndexProcess, listProcesses } from './generations/processes.ts';
 
-// Beside port.ts, the only file that is imported from outside: a command that says how the index is loads a quarter of the engine.
+// Besides port.ts, the only file that is imported from outside: a command that shows the state of the index loads a quarter of the engine.
 
-/** Which generations the index has, for its operator. */
+/** The generations of the index, for its operator. */
 export interface IndexStatus extends BuildState {
-  /** The newest version of entries that this program knows. */
+  /** The newest version of entries that this program supports. */
   newest: number;
   catalogs: number;
-  /** The indexes in OpenSearch, where one was ever used. */
+  /** The indexes in OpenSearch, if any was ever used. */
   openSearch?: { name: string | null; building: string | null };
   /** A process has the lease of the build now. */
   isBuilding: boolean;

@@ -6,7 +6,7 @@ import type { Scope } from './documents/scope.ts';
 import type { Evaluation } from './evaluation.ts';
 import type { Trace } from './trace.ts';
 
-/** The tools of every part of a search. Nobody changes them. */
+/** The tools of every part of a search. They never change. */
 export interface Tools {
   /** Its statements end with the deadline. */
   readonly reader: IndexReader;
@@ -15,7 +15,7 @@ export interface Tools {
   /** Runs costly work in threads. */
   readonly evaluation: Evaluation;
   readonly trace: Trace;
-  /** Without a deadline: for what is said after it. */
+  /** Without a deadline: for logs after it. */
   readonly database: Queryable;
   readonly logger?: Logger;
 }

@@ -19,17 +19,17 @@ export function createTrace() {
   let startedAt = performance.now();
   return {
     steps,
-    /** The parts of a search one after the other, on the clock of performance.now(): plan, refresh, find. */
+    /** Consecutive phases of a search, by performance.now(): plan, refresh, find. */
     phases,
-    /** A phase ends, which began when the one before ended. */
+    /** Ends a phase, which began at the end of the previous one. */
     endPhase(name: string): void {
       const endedAt = performance.now();
       phases.push({ name, startedAt, endedAt });
       startedAt = endedAt;
     },
-    /** Notes one step; `details` say which index was used, how many candidates there were, how many survived. */
+    /** Notes one step. `details`: which index was used, number of candidates, number of survivors. */
     note: (step: string, details: Record<string, unknown>) => void steps.push({ step, ...details }),
-    /** Runs one step and notes how long it took, with what `details` makes of its result. */
+    /** Runs one step and notes its duration, with the `details` of its result. */
     async time<T>(step: string, work: () => Promise<T>, details?: (result: T) => object): Promise<T> {
       const start = performance.now();
       const result = await work();

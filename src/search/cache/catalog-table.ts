@@ -1,46 +1,46 @@
 import type { CatalogState } from '../../rules/discover/served.ts';
 import { readPeriod, validityText } from '../validity.ts';
 
-// The state of every catalog, and how many resources it has, in two columns by the keys of catalogs. It is loaded when the process starts (documents/scope.ts), so that thousands of candidates are
-// held against scopes, and catalogs are replaced by their resources, without asking the database.
+// The state and the number of resources of every catalog, in two columns by catalog key. Loaded at the start of the process (documents/scope.ts). So
+// thousands of candidates are compared with scopes, and catalogs replaced by their resources, without asking the database.
 
 export interface CatalogEntry {
-  /** As the database writes it; null: there is no such catalog. */
+  /** As the database writes it; null: the catalog does not exist. */
   state: string | null;
-  /** How many resources it has; undefined where they are too many to be counted, or their numbers are not 1, 2, 3 and so on. */
+  /** Undefined if there are too many to count, or if their numbers are not 1, 2, 3 and so on. */
   resources: number | undefined;
 }
 
-/** Resources of a catalog: more are not counted, which would take a tenth of a second after each change. */
+/** Resources of a catalog. More are not counted, because that would take a tenth of a second after each change. */
 export const maxCounted = 1_000_000;
-/** Stands in the column for a missing count. */
+/** Marks a missing count in the column. */
 const uncounted = maxCounted + 1;
-/** Catalogs with validities of their own have states of their own: with more of them, all are forgotten, and read again as they are asked for. */
+/** Catalogs with different validities have different states. Above this number, all states are forgotten, and read again when needed. */
 const maxStates = 500_000;
 const firstLength = 1_024;
 
 export class CatalogTable {
-  /** Catalogs from this key on are not kept. */
+  /** Catalogs from this key on are not cached. */
   readonly limit: number;
-  /** By the catalogs' keys: where their states stand among the different ones. */
+  /** Index in `states`, by catalog key. */
   private stateOf = new Uint32Array(firstLength);
   private countOf = new Uint32Array(firstLength);
-  /** Not known, no catalog, and the states that there are. */
+  /** Unknown, no catalog, and the existing states. */
   private states: (CatalogState | null | undefined)[] = [undefined, null];
   private readonly numbers = new Map<string | null, number>([[null, 1]]);
-  /** Up to which key all catalogs were loaded. */
+  /** All catalogs up to this key were loaded. */
   loadedUpTo = 0;
 
   constructor(limit: number) {
     this.limit = limit;
   }
 
-  /** Null: there is no such catalog; undefined: it is not known. */
+  /** Null: the catalog does not exist; undefined: unknown. */
   find(key: number): CatalogState | null | undefined {
     return this.states[this.stateOf[key] ?? 0];
   }
 
-  /** How many resources a catalog has that is known (CatalogEntry). */
+  /** The number of resources of a known catalog (CatalogEntry). */
   findCount(key: number): number | undefined {
     const count = this.countOf[key];
     return count === uncounted ? undefined : count;
@@ -60,7 +60,7 @@ export class CatalogTable {
     this.loadedUpTo = 0;
   }
 
-  /** Keeps `loadedUpTo`: loading everything again each time would never end. */
+  /** Keeps `loadedUpTo`, because repeated loading of all catalogs would never end. */
   private forgetStates(): void {
     this.stateOf.fill(0);
     this.states = [undefined, null];

@@ -8,35 +8,35 @@ import {
 } from '../../storage/freshness.ts';
 import { type Caches, cacheNames, type IndexReader, type Moment } from './caches.ts';
 
-// Cache invalidation. Every transaction that changes the index writes to a change feed (discovery.change). A process asks which changes were committed since the snapshot that it
-// knows, and invalidates what they name: so a search that begins after a commit sees it, whichever process committed.
+// Cache invalidation. Every transaction that changes the index writes to a change feed (discovery.change). A process reads the changes committed
+// since its last snapshot, and invalidates what they name. So a search that begins after a commit sees it, whichever process committed.
 
-/** How long a change is kept in the log. It is written before its transaction commits, which may take most of that. */
+/** How long the change feed keeps a change. A change is written before its transaction commits, and the commit may come much later. */
 const changesKeptMs = 3_600_000;
-/** After a longer pause everything is invalidated: to read all changes would take longer than to fill the caches again. */
+/** After a longer pause everything is invalidated: reading all changes would take longer than filling the caches again. */
 const maxPauseMs = 60_000;
-/** After more changes too. */
+/** The same after more changes. */
 const maxChanges = 2_000;
 /** Several searches may wait for one refresh. */
 const maxAskMs = 5_000;
-/** A search reads optimistically if the database was asked so shortly ago, */
+/** A search reads optimistically if the database was asked within this time, */
 const optimisticMs = 1_000;
-/** and nothing was seen to change for so long: while resources are pushed, each commit would have all searches that are under way done again. */
+/** and has reported no change for this time. While resources are pushed, each commit would make all running searches start again. */
 const steadyMs = 800;
 
-/** It need not know which generation of the index is in use: the change feed says so. */
+/** It need not know the generation in use: the change feed contains that. */
 type CacheReader = Omit<IndexReader, 'index'>;
 
-/** A value that PostgreSQL does not plan for: with the parameter itself it would plan the statement anew each time, which takes longer than to run it. */
+/** A value that PostgreSQL does not plan for. With the bare parameter it would plan the statement each time, which takes longer than running it. */
 const askedSnapshot = '(select $1::pg_snapshot)';
 
-/** Invalidates everything that was stale when this was called. Searches that call it during a refresh share the next one. `mayLag`: not yet what replicas have not replayed, within DISCOVER_MAX_LAG_MS. */
+/** Invalidates everything stale. Calls during a refresh share the next one. `mayLag`: except changes that replicas lack (DISCOVER_MAX_LAG_MS). */
 export async function refreshCaches(reader: CacheReader, { mayLag = false } = {}): Promise<void> {
   const { state } = reader.caches;
-  // A refresh that started before this call may have read an older snapshot: wait for it, and start a new one.
+  // A refresh that started before this call may have read an older snapshot, so wait for it and start a new one.
   await state.asking?.catch(() => undefined);
   if (state.asking) {
-    // The search that started the shared refresh may have had less time than this one, or been allowed to lag: then this one refreshes by itself.
+    // The search that started the shared refresh may have had less time than this one, or permission to lag. In that case, refresh again.
     const isFresh = await state.asking.catch(() => undefined);
     if (isFresh === undefined || (!isFresh && !mayLag)) await ask(reader, mayLag);
     return;
@@ -47,10 +47,10 @@ export async function refreshCaches(reader: CacheReader, { mayLag = false } = {}
   await state.asking;
 }
 
-/** False where the caches stay as they were: all that was read is read again the next time. */
+/** False if the caches stay unchanged: the next refresh reads the same changes again. */
 async function ask(reader: CacheReader, mayLag: boolean): Promise<boolean> {
   const { caches } = reader;
-  // Two refreshes may run at the same time. The changes in this answer follow this moment, even if the other one has advanced the state meanwhile.
+  // Two refreshes may run at once. The changes in this answer follow this moment, even if the other refresh has advanced the state meanwhile.
   const { state } = caches;
   const { asked } = state;
   const askedAt = performance.now();
@@ -90,18 +90,18 @@ async function ask(reader: CacheReader, mayLag: boolean): Promise<boolean> {
   return true;
 }
 
-/** The changes of one transaction, or a part of them: JSON texts. */
+/** Changes of one transaction, or some of them, as JSON texts. */
 interface Change {
   catalogs: string | null;
   lists: string | null;
   /** Whether words were added. */
   words: boolean | null;
-  /** Which lists were compacted, and hold the same as before; null where something has changed. */
+  /** Lists that were compacted, with unchanged content; null if content has changed. */
   merged: string | null;
   everything: boolean | null;
 }
 
-/** `isOther`: another server answers, or a restored copy, which has other runs under the same numbers. */
+/** `isOther`: another server or a restored copy answers, and uses the same numbers for other runs. */
 function invalidateAll(caches: Caches, { isOther = false } = {}): void {
   caches.generation++;
   caches.inUse = undefined;
@@ -120,12 +120,11 @@ function invalidateChanged(caches: Caches, changes: readonly Change[]): void {
   if (changes.some(({ words }) => words)) caches.words.clear();
 }
 
-/** `lists`: JSON text. */
 function forgetLists(caches: Caches, lists: string): void {
   for (const list of JSON.parse(lists)) caches.lists.forget(list);
 }
 
-/** The later of two positions, whose answers may have arrived in the wrong order. */
+/** The later of two positions. Their answers may have arrived in the wrong order. */
 function findLater(known: Position | undefined, position: Position | undefined): Position | undefined {
   return known && known.server === position?.server && known.lsn > position.lsn ? known : position;
 }
@@ -136,7 +135,7 @@ export interface CacheFreshness extends Freshness {
   generation: number;
 }
 
-/** An optimistic read: the search does not ask what has changed. `isStillFresh`, or the statement that stores the answer, with `freshCondition`, makes sure afterwards that nothing has. */
+/** An optimistic read does not ask for changes first. `isStillFresh`, or storing with `freshCondition`, confirms afterwards that there were none. */
 export function assumeFresh(caches: Caches, now = performance.now()): CacheFreshness | undefined {
   const { asked, askedAt, changedAt } = caches.state;
   if (asked === undefined || now - askedAt > optimisticMs || now - changedAt < steadyMs) return undefined;
@@ -148,7 +147,7 @@ export async function isStillFresh(reader: CacheReader, { caches, generation }: 
   return reader.caches === caches && caches.generation === generation;
 }
 
-/** Transaction numbers mean nothing on another server, to which a database was restored. */
+/** Transaction numbers mean nothing after a database was restored on another server. */
 export async function forgetTransactions(queryable: Queryable): Promise<void> {
   await queryable.query('truncate discovery.change, discovery.index_process');
 }

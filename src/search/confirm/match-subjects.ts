@@ -16,9 +16,9 @@ import { addTallies, type GeometryTally, judge, noGeometries } from '../spatial/
 import type { Tools } from '../tools.ts';
 import { readSubjects, type Subject } from './read-subjects.ts';
 
-// Compares hits of the index with the documents of record, as they are now: what is gone, not served, or does not match any more is left out. Ranks and distances come from the documents, too.
+// Compares hits with the current documents of record; drops those gone, not served or not matching. Ranks and distances come from these documents.
 
-/** The resources that match now, in no order. */
+/** The resources that match now, unsorted. */
 export async function confirmHits(
   tools: Tools,
   plan: Plan,
@@ -34,7 +34,7 @@ export async function confirmHits(
   return matchSubjects(tools, plan, text, searched);
 }
 
-/** Those that satisfy all parts of an intent. */
+/** The subjects that satisfy all parts of an intent. */
 export async function matchSubjects(
   tools: Tools,
   plan: Pick<Plan, 'filter' | 'spatial' | 'format'>,
@@ -70,7 +70,7 @@ export async function matchSubjects(
     : checkPlaces(tools, plan, new Map(left.map((each) => [each.key, each])), hits);
 }
 
-/** Whether lookups in the entries of a document decide, without evaluating the filter. */
+/** Whether lookups in the entries of a document decide without evaluating the filter. */
 function isDecided({ exact, isOfOffers, lookups }: FilterPlan): boolean {
   return exact && (!isOfOffers || lookups.offer?.exact === true);
 }
@@ -117,7 +117,7 @@ function isIn(source: Source, entries: AttributeEntries): boolean {
   }
 }
 
-/** The hits that satisfy all constraints; the distance is that of the nearest geometry, by the first one that is a radius. */
+/** The hits that satisfy all constraints. The distance is that of the nearest geometry, by the first radius. */
 async function checkPlaces(
   tools: Tools,
   plan: Pick<Plan, 'spatial' | 'format'>,

@@ -8,16 +8,16 @@ import type { Queryable } from '../../storage/database.ts';
 import { catalogKeyOf } from '../keys.ts';
 import { readPeriod, validityText } from '../validity.ts';
 
-// What a resource is found by, read from the documents of record: the resource itself, the head of its catalog, and the offers of this catalog that cover it now. The feed makes the index's
-// document of it, and a search compares its hits with it.
+// Everything that a resource is found by, read from the documents of record: the resource, the head of its catalog, and the offers of this catalog
+// that cover it now. The feed makes the document of the index from it, and a search compares its hits with it.
 
 export interface Subject {
   key: number;
   resource: Json;
   home: Home;
-  /** Those that cover it now. */
+  /** The offers that cover it now. */
   offers: readonly ReadOffer[];
-  /** When other offers may cover it, or its catalog may be searched, or not any more; infinite: never, by time alone. */
+  /** When its offers, or whether its catalog is searched, may change by time alone; infinite: never. */
   until: number;
 }
 
@@ -32,7 +32,7 @@ export interface ReadOffer {
   offer: Offer;
 }
 
-/** Those that are there, in the order of the keys. Without offers, where nothing asks of them. */
+/** The existing resources, in the order of the keys, without offers if no condition needs them. */
 export async function readSubjects(
   queryable: Queryable,
   keys: readonly number[],

@@ -12,16 +12,16 @@ import { readPeriod, validityText } from '../validity.ts';
 import { decodeKeys } from './members.ts';
 import { findStates, type Scope } from './scope.ts';
 
-// The offers that apply to resources of a page, in catalogs that share offers with others or have many. Statements find which offers may apply, and rules/discover/attach-offers.ts decides.
+// The offers that apply to resources of a page, for catalogs with shared or many offers. Decided by rules/discover/attach-offers.ts.
 
-/** A catalog as an answer lists it, with the offers on all its resources. */
+/** A catalog in an answer, with the offers on all its resources. */
 export interface Home extends OfferList {
   head: StoredDocument;
   id: string;
   owner: string;
   providerId: string;
   resources: Map<number, ListedResource>;
-  /** Its offers depend on other catalogs, or are many. */
+  /** Its offers depend on other catalogs, or there are many. */
   isShared: boolean;
 }
 
@@ -32,7 +32,7 @@ interface ListedResource extends OfferList {
 
 interface OfferList {
   offers: ListedOffer[];
-  /** Number of further offers, which would not fit into an answer. */
+  /** Number of further offers, which do not fit into an answer. */
   more: number;
 }
 
@@ -42,14 +42,14 @@ export interface ListedOffer {
   validity: PeriodBounds;
 }
 
-/** Maximum of pairs of resource and naming offer: reading stops there; the first resource is always read. */
+/** Maximum of pairs of resource and naming offer. Reading stops there, but the first resource is always read. */
 const maxPairs = 50_000;
-/** Characters of offers in the order of the page: those beyond them would not fit into an answer behind the others. */
+/** Characters of offers in the order of the page. Later ones would not fit into an answer. */
 const maxNamedCharacters = 2 * maxAnswerBytes;
 /** Approximate number of characters in one row of wide offers. */
 const pieceCharacters = 32_768;
 
-/** Fills in the offers of these resources and of their catalogs. Returns the resources that have to be read again, as those before them have many offers. */
+/** Adds the offers of these resources and their catalogs. Returns the resources to read again, because those before them have many offers. */
 export async function addSharedOffers(
   reader: IndexReader,
   homes: ReadonlyMap<number, Home>,
@@ -121,7 +121,7 @@ async function readWide(reader: IndexReader, homes: ReadonlyMap<number, Home>) {
   return new Map(Array.from(homes, ([key, home]) => [key, offers.get(nameOf(home)) ?? []]));
 }
 
-/** Selects the offers that apply in each catalog: its own valid ones, and of others those that no offer with the same id precedes. */
+/** Selects the offers that apply in each catalog: its own valid ones, and those of other catalogs unless another offer with the same id precedes. */
 async function attach(
   reader: IndexReader,
   homes: ReadonlyMap<number, Home>,
@@ -181,11 +181,11 @@ interface Terms {
   providerId: string;
   validity: string | null;
   isWide: boolean;
-  /** A resource of the catalog that it names. */
+  /** A named resource of the catalog. */
   covers: string | null;
 }
 
-/** The stored terms of offers, and of their rivals: offers of the owner with the same id that cover something in the same catalog, whichever of its resources they are on. */
+/** The stored terms of offers, and of their rivals: offers of the owner with the same id that cover something in the same catalog. */
 function readTerms(
   queryable: Queryable,
   offers: readonly { home: number; key: number; owner: string; providerId: string }[],
@@ -207,7 +207,7 @@ function readTerms(
   );
 }
 
-/** Reads the documents of offers that name resources, in the order of the page, as far as an answer has room for them. */
+/** Reads the documents of offers that name resources, in the order of the page, while they fit into the answer. */
 async function listNamed(queryable: Queryable, named: ReadonlyMap<ListedResource, readonly number[]>) {
   const inOrder = [...new Set([...named.values()].flat())];
   const rows = await queryable.rows<{ key: number; text: string }>(
@@ -226,7 +226,7 @@ async function listNamed(queryable: Queryable, named: ReadonlyMap<ListedResource
   }
 }
 
-/** Reads the documents of offers on all resources of a catalog, several in one piece, as far as there is room. Returns the remaining room. */
+/** Reads the documents of offers on all resources of a catalog, several at once, while there is room. Returns the remaining room. */
 async function listWide(queryable: Queryable, home: Home, keys: Float64Array, room: number): Promise<number> {
   const rows = await queryable.rows<{ key: number; text: string; count: number }>(
     `select min(key) as key, string_agg(document, ',' order by key) as text, count(*) as count from (

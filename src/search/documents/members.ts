@@ -6,12 +6,12 @@ import { type DocSet, nextLeft } from '../set/doc-set.ts';
 import { dropRepeats, hasKey, type Keys, noKeys, union } from '../set/sorted.ts';
 import { readCatalogs } from './scope.ts';
 
-// The resources of catalogs, as sets. Mostly how many a catalog has tells which (cache/catalog-table.ts).
+// The resources of catalogs, as sets. Usually the number of resources of a catalog determines their keys (cache/catalog-table.ts).
 
-/** Resources of a catalog, about. */
+/** Estimated resources per catalog. */
 export const resourcesOfCatalog = 3;
 
-/** How many resources the catalog of a document has, about. */
+/** The estimated number of resources in the catalog of a document. */
 export function countMembers({ caches: { catalogs } }: IndexReader, key: number): number {
   return catalogs.findCount(catalogKeyOf(key)) || resourcesOfCatalog;
 }
@@ -32,12 +32,12 @@ export function membersOf(reader: IndexReader, heads: DocSet): DocSet {
   };
 }
 
-/** The heads of the catalogs of some documents, each once. */
+/** The heads of the catalogs of some documents, without repetitions. */
 export function headsOf(keys: Keys): Keys {
   return dropRepeats(keys.map(headOf));
 }
 
-/** All resources of catalogs, which are given by their heads, in order. */
+/** All resources of catalogs, given by their heads, in order. */
 export async function listMembers(reader: IndexReader, heads: Keys): Promise<Keys> {
   const { catalogs } = reader.caches;
   const unknown = Array.from(heads, catalogKeyOf).filter((key) => catalogs.find(key) === undefined);
@@ -56,7 +56,7 @@ export async function listMembers(reader: IndexReader, heads: Keys): Promise<Key
   return uncounted.length === 0 ? counted : union([counted, await listOf(reader, 'resource', uncounted)]);
 }
 
-/** The resources, or offers, of catalogs, which are given by their heads, in order. */
+/** The resources, or offers, of catalogs, given by their heads, in order. */
 export function listOf(queryable: Queryable, kind: 'resource' | 'offer', heads: ArrayLike<number>) {
   return readKeys(
     queryable,
@@ -66,7 +66,7 @@ export function listOf(queryable: Queryable, kind: 'resource' | 'offer', heads: 
   );
 }
 
-/** Every resource, or every offer: where nothing else leads. */
+/** Every resource, or every offer, if nothing else leads. */
 export function everyDocument(queryable: Queryable, kind: 'resource' | 'offer'): DocSet {
   let last = 0;
   return {
@@ -81,7 +81,7 @@ export function everyDocument(queryable: Queryable, kind: 'resource' | 'offer'):
   };
 }
 
-/** The keys that a statement selects, in order. As the bytes of one row, thousands are read in the time of some rows. */
+/** The keys that a statement selects, in order. They come as the bytes of one row: thousands take the time of a few rows. */
 export async function readKeys(queryable: Queryable, select: string, parameters: unknown[]): Promise<Keys> {
   const text = `select string_agg(int8send(key), '' order by key) from (${select}) as found`;
   return decodeKeys(await queryable.value(text, parameters, { prepared: true }));

@@ -8,12 +8,12 @@ import { inBatches, intersection, type Keys, noKeys, union } from '../set/sorted
 import { readPeriod, validityText } from '../validity.ts';
 import { decodeKeys, headsOf, listMembers, listOf, resourcesOfCatalog } from './members.ts';
 
-// A catalog is searched with its own offers that are valid now. Which resources of their catalog they cover, rules/discover/attach-offers.ts decides on their rows.
+// A catalog is searched with its own offers that are valid now. rules/discover/attach-offers.ts decides which of its resources they cover.
 
-/** Offers whose rows one statement reads. */
+/** Number of offers that one statement reads. */
 const offersAtOnce = 2_000;
 
-/** Selects the offers that are valid now, with the resources that each covers in its own catalog: their keys, or the head alone for all. */
+/** Selects the offers that are valid now, with the resources that each covers in its own catalog: their keys, or only the head for all. */
 export async function readCovering(queryable: Queryable, offers: Keys, now: Date) {
   const found: { key: number; covers: Keys }[] = [];
   for (const some of inBatches(offers, offersAtOnce)) {
@@ -46,7 +46,7 @@ interface OfferRow {
   owner: string;
   catalogId: string;
   catalogProvider: string;
-  /** Resources of the catalog that it names, in order. */
+  /** Named resources of the catalog, in order. */
   keys: Buffer | null;
 }
 
@@ -61,11 +61,11 @@ function findCovered(
     now,
   );
   if (covers === undefined) return noKeys;
-  // The statement has found those of the named ids that the catalog has.
+  // The statement has found the named resources that are in the catalog.
   return covers === 'all' ? Float64Array.of(headOf(key)) : decodeKeys(keys);
 }
 
-/** The resources that documents stand for: a resource for itself, a head for all of its catalog, an offer for those that it covers now. */
+/** The resources that documents stand for: a resource for itself, a head for all of its catalog, an offer for the resources that it covers now. */
 export async function resourcesOf(reader: IndexReader, keys: Keys, now: Date): Promise<Keys> {
   const offers = keys.filter((key) => kindOf(key) === 'offer');
   const covering = offers.length > 0 ? await readCovering(reader, offers, now) : [];
@@ -91,7 +91,7 @@ export function coveredBy(
   };
 }
 
-/** Maps documents to resources, in the order of keys. Documents of a catalog are mapped together, as each may stand for any of its resources. */
+/** Maps documents to resources, in key order. Documents of a catalog are mapped together, because each may stand for any of its resources. */
 export function byCatalog(next: DocSet['next'], standFor: (keys: Keys) => Promise<Keys>): DocSet['next'] {
   let pending: Keys | undefined = noKeys;
   return async (limit) => {

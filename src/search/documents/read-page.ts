@@ -11,34 +11,34 @@ import { readPeriod, validityText } from '../validity.ts';
 import { addSharedOffers, type Home, type ListedOffer } from './attached-offers.ts';
 import type { Scope } from './scope.ts';
 
-// Reads the documents of a page: the found resources, their catalogs, and the offers that apply to them. Most catalogs have few offers, all of them their own: those come with the documents, in one statement. For
-// others, attached-offers.ts reads which apply.
+// Reads the documents of a page: the found resources, their catalogs, and the offers that apply to them. Most catalogs have only a few offers of
+// their own, which come with the documents in one statement. For other catalogs, attached-offers.ts reads the offers that apply.
 
-/** Offers on a resource by name, and on all of a catalog; with more of them, a catalog is read as one that shares offers. */
+/** Offers that name a resource, or apply to all of a catalog. A catalog with more is read like one that shares offers. */
 const maxOwnOffers = 20;
-/** Characters: with these two, and with the resources that are read at once (page-answer.ts), some megabytes of offers are read at most. */
+/** Characters: with these two limits, and the number of resources read at once (page-answer.ts), a page reads at most some megabytes of offers. */
 const maxOfferCharacters = 8_192;
 
-/** Resources that one statement reads. */
+/** Number of resources that one statement reads. */
 const documentsAtOnce = 300;
 
 export type PageReader = ReturnType<typeof createPageReader>;
 
 export function createPageReader(reader: IndexReader, scope: Scope) {
-  /** The same catalog and the same offer are the same object, whichever part of the page they came with. */
+  /** The same catalog or offer is the same object in all parts of the page. */
   const documents = new Map<number, StoredDocument>();
   let [ahead, reading]: [ReadonlySet<number>, Promise<Row[]>] = [new Set(), Promise.resolve([])];
   const readSome = (keys: readonly number[]) =>
     keys.every((key) => ahead.has(key)) ? reading : readRows(reader, keys);
   return {
-    /** Begins to read what is probably on the page. */
+    /** Starts reading the probable resources of the page. */
     readAhead(keys: readonly number[]): void {
       [ahead, reading] = [new Set(keys), readRows(reader, keys)];
-      reading.catch(() => undefined); // the page throws it, if it is read
+      reading.catch(() => undefined); // thrown by the page, if it reads them
     },
     /**
-     * In the order of the keys, as many as can be read at once, at least one; what has gone meanwhile is left out. `check`: what every document on the page must satisfy, lest it was found only because its hash is
-     * that of something else, or as it was before.
+     * In the order of the keys, as many as can be read at once, at least one, without resources that are gone. `check`: a condition that every
+     * document on the page must satisfy. It excludes hash collisions and documents that have changed since.
      */
     async read(keys: number[], check?: (resource: Json) => boolean) {
       // While the database reads some, the process parses others.
@@ -79,7 +79,7 @@ function isInScope({ caches }: IndexReader, text: string, scope: Scope): boolean
   return state !== null && isSearched(state, scope, scope.now);
 }
 
-/** In the order of their kinds, and of the offers' keys. */
+/** In the order of kinds, then of offer keys. */
 type Row =
   | {
       kind: 1;
@@ -93,7 +93,7 @@ type Row =
     }
   | { kind: 2; home: number; key: number; document: string; name: string }
   | { kind: 3; offer_key: number; document: string; name: string | null }
-  /** An offer on a resource, or, where that is null, on all of the catalog. */
+  /** An offer on a resource, or on all of the catalog if `key` is null. */
   | { kind: 4; home: number; key: number | null; offer_key: number };
 
 function readRows(reader: IndexReader, keys: readonly number[]): Promise<Row[]> {
@@ -132,7 +132,7 @@ function readRows(reader: IndexReader, keys: readonly number[]): Promise<Row[]> 
   );
 }
 
-/** By their keys, with own offers as far as these are few; what has gone is left out. */
+/** By their keys, with own offers if these are few. Catalogs that are gone are missing. */
 function parseHomes(rows: readonly Row[]): Map<number, Home> {
   const homes = new Map<number, Home>();
   const offers = new Map<number, ListedOffer>();
@@ -158,7 +158,7 @@ function parseHomes(rows: readonly Row[]): Map<number, Home> {
         const home = homes.get(row.home);
         const lister = row.key === null ? home : home?.resources.get(row.key);
         const offer = offers.get(row.offer_key);
-        // Offers of the catalog come with each part of its resources.
+        // Each part of a catalog's resources comes with its offers.
         const isListed = offer !== undefined && lister?.offers.includes(offer);
         if (!isListed && offer && catalogKeyOf(offer.key) === row.home) lister?.offers.push(offer);
         else if (!isListed && home) home.isShared = true;

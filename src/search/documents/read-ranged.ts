@@ -5,11 +5,11 @@ import type { KeyRange } from '../keys.ts';
 export interface RangedDocument {
   key: number;
   text: string;
-  /** The newest generation of the index that its catalog is in. */
+  /** The newest generation of the index that contains its catalog. */
   generation: number;
 }
 
-/** The first documents of some ranges of keys, in order; the head of a catalog is one. */
+/** The first documents of some key ranges, in order, including heads of catalogs. */
 export function readRanged(queryable: Queryable, ranges: readonly KeyRange[], limit: number) {
   const ofKind = (kind: 'resource' | 'offer') =>
     `select key, document::json from discovery.${kind} where key >= low and key < high order by key limit $3`;

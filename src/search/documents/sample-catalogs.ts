@@ -4,16 +4,16 @@ import { catalogKeyOf } from '../keys.ts';
 import { decodeKeys } from './members.ts';
 import { type Scope, selectSearched } from './scope.ts';
 
-// A bounded sample of the catalogs in scope: each statement reads a limited number of rows, however large the index is.
+// A bounded sample of the catalogs in scope: each statement reads a limited number of rows, for any size of the index.
 
-/** Number of catalogs of the network and schema, and of others spread over all keys: `atProbe` around each of some probes. */
+/** Maximum of catalogs of the network and schema, and of others spread over all keys: `atProbe` at each of some probes. */
 const lookedAt = { named: 2_000, probes: 20, atProbe: 25 };
-/** Catalogs of a sample, and documents of each. */
+/** Number of catalogs in a sample, and documents of each. */
 const sampled = { catalogs: 30, resources: 4, offers: 2 };
-/** Larger documents say too little for their size. */
+/** Larger documents are skipped: they are too large for what they show. */
 const maxDocumentBytes = 16 * 1024;
 
-/** Some searched catalogs, by their heads. `isAll`: there are no others. With the limit in `named` itself, PostgreSQL would look through all catalogs for a network or schema that none has. */
+/** Some searched catalogs, by their heads. `isAll`: there are no others. A limit in `named` itself would scan all catalogs for an unused network. */
 export async function findSearched(reader: IndexReader, scope: Scope, named = lookedAt.named) {
   const found = await reader.first<{ heads: Buffer | null; named: number }>(
     `with named as materialized (
@@ -72,7 +72,7 @@ export async function sampleCatalogs(
   return [...catalogs.values()];
 }
 
-/** Compressed it is told apart at once. */
+/** The compressed size is known at once. */
 function isSmall(column: string): string {
   return `pg_column_size(${column}) <= ${maxDocumentBytes} and octet_length(${column}::text) <= ${maxDocumentBytes}`;
 }
@@ -86,7 +86,7 @@ export interface DocumentSample {
 
 const maxCatalogsCounted = 20_000;
 const maxTypes = 50;
-/** Types that are sampled by themselves: others are hardly met among catalogs of all types. */
+/** Types with separate samples: a sample of all types would rarely include them. */
 const typesSampled = 8;
 const sampleSize = { resources: 60, offers: 20 };
 
@@ -104,7 +104,7 @@ export async function sampleDocuments(reader: IndexReader, scope: Scope): Promis
   return { types, resources: [...resources], offers: [...offers] };
 }
 
-/** The types that are used most. */
+/** The most used types. */
 async function countTypes(reader: IndexReader, scope: Scope): Promise<DocumentSample['types']> {
   const { heads } = await findSearched(reader, scope, maxCatalogsCounted);
   return reader.rows(

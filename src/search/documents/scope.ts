@@ -7,12 +7,12 @@ import { catalogKeyOf, firstNumbers } from '../keys.ts';
 import { checkedBy, type DocSet } from '../set/doc-set.ts';
 import type { Keys } from '../set/sorted.ts';
 
-// The scope of a search: which catalogs it looks at. The states of all catalogs are cached (cache/catalog-table.ts). rules/discover/served.ts decides.
+// The scope of a search: which catalogs it searches (rules/discover/served.ts), from their cached states (cache/catalog-table.ts).
 
 export interface Scope {
   now: Date;
   networkId?: string;
-  /** Schema context URIs, one of which the catalog must use; none means all. */
+  /** Schema context URIs. The catalog must use one of them; empty: all catalogs. */
   schemaContext: readonly string[];
 }
 
@@ -24,14 +24,14 @@ export function inScope(reader: IndexReader, set: DocSet, scope: Scope): DocSet 
 /** Selects the keys that belong to searched catalogs, in their order. */
 export async function selectSearched(reader: IndexReader, keys: Keys, scope: Scope): Promise<Keys> {
   const { catalogs } = reader.caches;
-  // Without waiting where all states are cached: meanwhile some could be invalidated.
+  // Select without waiting if all states are cached: during a wait, some could be invalidated.
   const searched = select((catalogKey) => catalogs.find(catalogKey), keys, scope);
   if (searched) return searched;
   const states = await findStates(reader, keys);
   return select((catalogKey) => states.get(catalogKey) ?? null, keys, scope) ?? new Float64Array();
 }
 
-/** Undefined where nothing is known of one of the catalogs. */
+/** Undefined if the state of a catalog is unknown. */
 function select(stateOf: (catalogKey: number) => CatalogState | null | undefined, keys: Keys, scope: Scope) {
   const verdicts = new Map<CatalogState, boolean>();
   const searched = new Float64Array(keys.length);
@@ -40,7 +40,7 @@ function select(stateOf: (catalogKey: number) => CatalogState | null | undefined
   let isIn = false;
   for (let index = 0; index < keys.length; index++) {
     const key = keys[index] as number;
-    // Most stand beside others of their catalog, and most catalogs have the state of others.
+    // Most keys follow others of their catalog, and most catalogs share their state with others.
     if (catalogKeyOf(key) !== catalogKey) {
       catalogKey = catalogKeyOf(key);
       const state = stateOf(catalogKey);
@@ -53,10 +53,10 @@ function select(stateOf: (catalogKey: number) => CatalogState | null | undefined
   return count === keys.length ? keys : searched.subarray(0, count);
 }
 
-/** The states of the catalogs of these keys, null where there is no such catalog; those that are not cached are read. */
+/** The states of the catalogs of these keys; null if the catalog does not exist. Reads the states that are not cached. */
 export async function findStates(reader: IndexReader, keys: Keys): Promise<Map<number, CatalogState | null>> {
   const { catalogs } = reader.caches;
-  // Taken now: cached states may be invalidated while the others are read.
+  // Copied now, because cached states may be invalidated while the others are read.
   const states = new Map<number, CatalogState | null>();
   const unknown = new Set<number>();
   for (const key of keys) {
@@ -70,10 +70,10 @@ export async function findStates(reader: IndexReader, keys: Keys): Promise<Map<n
   return states;
 }
 
-/** Read by one statement, in some milliseconds: searches wait no longer for it. */
+/** One statement reads these in some milliseconds, so searches wait no longer than that. */
 const catalogsAtOnce = 1_000;
 
-/** Loads all catalogs that were not loaded yet, until the signal. */
+/** Loads all catalogs that are not loaded yet, until the signal. */
 export async function loadCatalogs(reader: IndexReader, signal?: AbortSignal): Promise<void> {
   const { catalogs } = reader.caches;
   await refreshCaches(reader, { mayLag: true });
@@ -103,13 +103,13 @@ export async function readCatalogs(reader: IndexReader, keys: readonly number[])
 interface CatalogRow {
   key: number;
   state: string;
-  /** How many resources, up to one more than are counted, and the number of the last of these. */
+  /** Number of resources, up to one above the maximum, and the number of the last of these. */
   count: number;
   last: number;
 }
 
 async function readEntries(reader: IndexReader, which: string, parameter: number | Buffer) {
-  // The states of catalogs are those of no generation of the index.
+  // States of catalogs are independent of the generation of the index.
   const { caches } = reader;
   const { found: entries, mayKeep } = await readForCache({ caches }, async () => {
     const rows = await reader.rows<CatalogRow>(

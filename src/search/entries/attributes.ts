@@ -1,21 +1,21 @@
 import type { Json } from '../../protocol/json.ts';
 import type { IndexPath } from '../../rules/filters/index-condition.ts';
 
-// The entries of a document for filters: its values under their paths. Texts, booleans and null become facts, hashes of path and value; numbers go into the column of their path, because filters ask for
-// ranges; and that there is something at a path is a fact, too, unless it is a number, whose column says so. Array elements share one path. Catalogs, resources and offers have separate paths.
-// "Any child" of something is usually an element of an array. Where it may be a member of an object, the index cannot be asked: the paths at which any document has an object are kept.
+// The entries of a document for filters: its values under their paths. Texts, booleans and null become facts, hashes of path and value. Numbers go into the column of their path, because filters ask for
+// ranges. Another fact says that something is at a path, except for a number, whose column shows that. Array elements share one path. Catalogs, resources and offers have separate paths.
+// "Any child" is usually an element of an array. If it may be a member of an object, the index cannot answer. So the paths at which any document has an object are stored.
 
-/** Which document a path begins in. */
+/** The document in which a path begins. */
 export type Level = 'catalog' | 'resource' | 'offer';
 
-/** Characters: nobody asks for longer texts by equality; a filter that does is evaluated. */
+/** Characters: longer texts are rarely asked for by equality. Such a filter is evaluated. */
 export const maxFactText = 1_000;
 
 export interface AttributeEntries {
   facts: Set<number>;
   /** Values by the hash of their path. */
   numbers: Map<number, Set<number>>;
-  /** The paths of objects. */
+  /** Paths of objects. */
   objects: Set<string>;
 }
 
@@ -26,7 +26,7 @@ export function attributeEntries(document: Json, level: Level): AttributeEntries
   return entries;
 }
 
-/** The hash of a path is carried along, so that no path is hashed twice. */
+/** Passes on the hash of the path, so that no path is hashed twice. */
 function collect(value: Json, path: string, hash: HashState, entries: AttributeEntries): void {
   if (typeof value === 'number') {
     const number = finish(hash);
@@ -57,7 +57,7 @@ const memberMark = '\u0001';
 const elementMark = '\u0002';
 const presenceMark = '\u0003';
 
-/** A name that has a mark in it is quoted: otherwise a member could pass for one below another. */
+/** Quotes names that contain a mark. Otherwise a member could look like one below another. */
 function quoteMarked(name: string): string {
   const isMarked = [memberMark, elementMark, presenceMark, '='].some((mark) => name.includes(mark));
   return isMarked ? JSON.stringify(name) : name;
@@ -68,7 +68,7 @@ function rootOf(level: Level): string {
   return level.charAt(0);
 }
 
-/** How an index path is asked for: as if every child were an element, which it is unless some document has an object at one of the paths. */
+/** How to look an index path up. Treats every child as an element, which is correct unless some document has an object at one of the paths. */
 export function lookupOf(path: IndexPath, level: Level): { path: string; unlessObjects: string[] } {
   let text = rootOf(level);
   const unlessObjects: string[] = [];
@@ -83,12 +83,12 @@ export function valueFact(path: string, value: string | boolean | null): number 
   return hash53(`${path}=${typeof value === 'string' ? `"${value}` : value}`);
 }
 
-/** Something other than a number stands at the path. */
+/** The fact that a value other than a number is at the path. */
 export function presenceFact(path: string): number {
   return hash53(path + presenceMark);
 }
 
-/** 53 bits, not cryptographic. Two multiplicative hashes side by side. */
+/** 53 bits, not cryptographic: two multiplicative hashes in parallel. */
 export function hash53(text: string): number {
   return finish(feed(seed, text));
 }

@@ -7,18 +7,18 @@ import type { AttributeEntries, Level } from './attributes.ts';
 import { type FoundGeometry, roots } from './geometry-paths.ts';
 import type { IndexFormat } from './index-format.ts';
 
-/** Everything that the index holds of one document. */
+/** All index entries of one document. */
 export interface DocumentEntries extends AttributeEntries {
-  /** With what each counts where it is found. */
+  /** The words with their weights. */
   words: WordWeights;
-  /** Whether the words always apply: those of an offer that names resources, or is not always valid, are an upper bound of what its catalog has. */
+  /** Whether the words always apply. Those of an offer that names resources, or is not always valid, are an upper bound for its catalog. */
   isCertain: boolean;
   geometries: FoundGeometry[];
-  /** The paths of geometries that are too costly to search among: no search finds the document by them. */
+  /** Paths of geometries that are too costly to search. No search finds the document by them. */
   unindexed: string[];
 }
 
-/** Makes the entries of a document; that of a catalog are its members, without resources and offers. */
+/** Makes the entries of a document. For a catalog these are its members, without resources and offers. */
 export function entriesOfDocument(
   format: IndexFormat,
   level: Level,

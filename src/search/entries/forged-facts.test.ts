@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { catalog, offer, plain } from '../../../tests/support/catalogs/sample-catalogs.ts';
 import { useWatchedSearch } from '../../../tests/support/search/watched-search.ts';
 
-// Names of members with the control characters that separate the steps of a path in facts.
+// Member names with the control characters that separate the steps of a path in facts.
 
 const search = useWatchedSearch();
 const find = (expression: string) => search.find({ filters: { type: 'jsonpath', expression } });

@@ -10,7 +10,7 @@ export interface FoundGeometry {
   geometry: Geometry;
 }
 
-/** Where documents stand, as paths of an intent see them. */
+/** Locations of documents, in the paths of an intent. */
 export const roots = {
   provider: '$.catalogs[*].provider',
   resource: '$.catalogs[*].resources[*]',
@@ -24,12 +24,12 @@ export function geometriesOf(document: Json, root: string): FoundGeometry[] {
   }));
 }
 
-/** A step of a path to the member of this name, as paths are spelled here. */
+/** The step of a path to the member with this name, as spelled here. */
 export function pathStep(name: string): string {
   return /^[A-Za-z_][A-Za-z0-9_]*$/.test(name) ? `.${name}` : `[${quoteName(name)}]`;
 }
 
-/** The spelling under which geometries are indexed; undefined for a target that no indexed path can equal. */
+/** The spelling under which geometries are indexed; undefined for a target that equals no indexed path. */
 export function findTargetPath(target: string): string | undefined {
   try {
     const steps = parseQuery(target).segments.map(({ descendants, selectors: [selector, ...more] }) => {

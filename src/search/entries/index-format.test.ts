@@ -3,8 +3,8 @@ import { sha256Digest } from '../../protocol/digest.ts';
 import { entriesOfDocument } from './document-entries.ts';
 import { indexFormats } from './index-format.ts';
 
-// Entries to remove are derived again by the format of their generation (write/index-changes.ts). So code that makes other entries needs a new version: under an old one it would leave entries
-// behind in every index there is.
+// The format of a generation derives the entries to remove again (write/index-changes.ts). So code that makes other entries needs a new version.
+// Under the old version, it would leave entries behind in every existing index.
 
 const documents = [
   [

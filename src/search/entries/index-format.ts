@@ -6,16 +6,16 @@ import { indexedWords, queryWords, type Tokenizer } from '../../rules/text/words
 import { attributeEntries, hash53, lookupOf, maxFactText, presenceFact, valueFact } from './attributes.ts';
 import { findTargetPath, geometriesOf } from './geometry-paths.ts';
 
-// Turns documents into entries of the index, and questions into lookups. Any change makes entries that older lookups do not find: so it becomes a new version, for which another generation of
-// the index is built beside the one in use (generations/). Until then, a program reads and writes both: the version before stays in the code for one release.
+// Turns documents into entries of the index, and questions into lookups. After any change, older lookups would miss entries. So each change needs a new version, for which another generation
+// of the index is built beside the one in use (generations/). Until then, a program reads and writes both: the previous version stays in the code for one release.
 
 const format1 = {
-  /** As generations store it. */
+  /** The version that generations store. */
   version: 1 as number,
   tokenizer: { index: indexedWords, query: queryWords } satisfies Tokenizer,
-  /** Which texts of a document are searched, and what the words of each count. */
+  /** The searched texts of a document, and the weights of their words. */
   weights: { catalog: catalogWords, resource: resourceWords, offer: offerWords },
-  /** The keys under which a word is found in spite of typing errors, and in another script. */
+  /** The keys that find a word despite typing errors, and in another script. */
   typing: {
     index: (word: string) => [...indexKeys(word), ...soundKeys(word).index].map(hash53),
     query: (word: string) => Array.from(queryKeys(word), hash53),
@@ -32,14 +32,14 @@ const format1 = {
   geometries: {
     find: geometriesOf,
     targetPath: findTargetPath,
-    /** Surely contains the geometry. Exactly the point of a Point, and never a single point for anything else: distances are measured from it (spatial/constraint.ts). */
+    /** Always contains the geometry. The box of a Point, and of nothing else, is a single point: distances are measured from it. */
     boxOf: sphereBox,
   },
 };
 
 export type IndexFormat = typeof format1;
 
-/** The formats that a process can read and write, the newest one last. */
+/** The formats that a process can read and write, the newest last. */
 export type IndexFormats = readonly [...IndexFormat[], IndexFormat];
 
 export const indexFormats: IndexFormats = [format1];

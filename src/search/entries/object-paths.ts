@@ -3,7 +3,7 @@ import type { Queryable, Transaction } from '../../storage/database.ts';
 
 // The paths at which some document has an object (attributes.ts).
 
-/** Paths are only ever added. That happens outside of the transaction, as with new words, so that writers with the same new path do not wait for each other. */
+/** Paths are never removed. They are added outside the transaction, like new words, so writers with the same new path do not wait. */
 export async function addObjectPaths(tx: Transaction, index: string, paths: readonly string[]) {
   const known = await findObjectPaths(tx, index, paths);
   const missing = paths.filter((path) => !known.has(path));
@@ -15,7 +15,7 @@ export async function addObjectPaths(tx: Transaction, index: string, paths: read
   );
 }
 
-/** Which of these paths some document has an object at. */
+/** Selects the paths at which some document has an object. */
 export async function findObjectPaths(queryable: Queryable, index: string, paths: readonly string[]) {
   if (paths.length === 0) return new Set<string>();
   const found = await queryable.column<string>(

@@ -6,13 +6,13 @@ import type { Tools } from '../tools.ts';
 import { type CatalogTexts, evaluateUrl, selectInCatalogs, testDocuments } from './evaluate.ts';
 import type { FilterPlan } from './plan.ts';
 
-// Evaluates a filter on documents, for what lists and columns cannot tell: on each resource, on each offer, or on whole catalogs with their own offers. No connection is held between batches.
+// Evaluates a filter on resources, offers, or whole catalogs with their own offers, if lists cannot decide. Holds no connection between batches.
 
-/** Documents that are read and evaluated at a time. */
+/** Number of documents that are read and evaluated at once. */
 const atOnce = { resource: 500, offer: 10_000 };
-/** Resources and offers of whole catalogs in memory at a time; or a single catalog. */
+/** Maximum of resources and offers of whole catalogs in memory at once, or a single catalog. */
 const documentsAtOnce = 50_000;
-/** Characters: a cheap filter on fewer is evaluated here rather than in a thread, to which they would have to be copied. */
+/** Characters: a cheap filter on fewer is evaluated here, because copying them to a thread would take longer. */
 const maxInlineCharacters = 1_000_000;
 
 /** Selects among resources. */
@@ -20,7 +20,7 @@ export function evaluateFilter(tools: Tools, plan: FilterPlan): (keys: Keys) => 
   return plan.test ? (keys) => selectEach(tools, plan, 'resource', keys) : selectByCatalogs(tools, plan);
 }
 
-/** By a filter that looks at each resource, or at each offer, by itself. */
+/** For a filter that examines each resource, or each offer, separately. */
 export async function selectEach(tools: Tools, plan: FilterPlan, kind: 'resource' | 'offer', keys: Keys) {
   const { reader, deadline, evaluation } = tools;
   const test = plan.cheap && kind === 'resource' ? plan.test : undefined;
@@ -45,7 +45,7 @@ export async function selectEach(tools: Tools, plan: FilterPlan, kind: 'resource
   return keysOf(selected);
 }
 
-/** By a filter that looks at whole catalogs: each is evaluated once in a search, whichever of its resources are candidates. */
+/** For a filter that examines whole catalogs. Evaluates each catalog once per search, for any candidates among its resources. */
 export function selectByCatalogs(tools: Tools, plan: FilterPlan): (keys: Keys) => Promise<Keys> {
   const known = new Map<number, ReadonlySet<number>>();
   return async (keys) => {
@@ -63,7 +63,7 @@ export function selectByCatalogs(tools: Tools, plan: FilterPlan): (keys: Keys) =
   };
 }
 
-/** As many at a time as have not more documents than are kept in memory at once. */
+/** Batches of catalogs with no more documents than may be in memory at once. */
 async function* streamCatalogs(tools: Tools, keys: readonly number[]) {
   const sizes = await tools.reader.rows<{ key: number; documents: number }>(
     `select key, (select count(*) from discovery.resource where resource.key > catalog.key << 26 and resource.key < (catalog.key + 1) << 26)

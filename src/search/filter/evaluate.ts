@@ -8,7 +8,7 @@ import type { FilterSource } from './plan.ts';
 
 // Runs in threads: input and result are copied, and a thread that takes too long is ended.
 
-/** Which documents a filter that looks at each resource, or at each offer, by itself selects, by their indexes. */
+/** The indexes of the documents that a filter selects, if it examines each resource, or each offer, separately. */
 export function testDocuments({
   list,
   texts,
@@ -17,11 +17,11 @@ export function testDocuments({
   const { query } = parseFilter(source.expression, source);
   const test = localFilter(query, list);
   if (test === undefined) throw new TypeError(`the filter looks beyond single ${list}`);
-  // Text by text: parsed, all of them would take many times the memory.
+  // Parses one text at a time: all parsed documents would take many times the memory.
   return texts.flatMap((text, position) => (test(JSON.parse(text)) ? [position] : []));
 }
 
-/** A catalog as texts: threads parse them themselves. */
+/** A catalog as texts, which threads parse. */
 export interface CatalogTexts {
   owner: string;
   id: string;
@@ -33,7 +33,7 @@ export interface CatalogTexts {
   resourceIds: readonly string[];
 }
 
-/** Which resources of each catalog a filter selects, by their indexes. Each is looked at by itself, with its own offers that are valid now. */
+/** The indexes of the selected resources of each catalog, which is evaluated separately, with its own offers that are valid now. */
 export function selectInCatalogs(
   input: FilterSource & { catalogs: CatalogTexts[]; now: Date },
 ): Uint32Array[] {
@@ -53,5 +53,5 @@ export function selectInCatalogs(
   });
 }
 
-/** Where a thread finds these functions. */
+/** The module that threads load for these functions. */
 export const evaluateUrl = import.meta.url;

@@ -10,9 +10,9 @@ import type { Tools } from '../tools.ts';
 import { evaluateFilter, selectEach } from './evaluate-filter.ts';
 import type { FilterPlan, Source } from './plan.ts';
 
-// The resources that a filter selects, as a set. Lists and columns lead to them, and check the candidates of other parts (`among`). What these cannot tell is evaluated on the documents that somebody reads.
+// The resources that a filter selects, as a set: from lists, which also check other parts' candidates (`among`), or else by evaluating documents.
 
-/** In the order of keys; in whichever catalogs. */
+/** In key order, across all catalogs. */
 export async function openFilter(tools: Tools, plan: FilterPlan): Promise<DocSet> {
   const { reader, scope, trace } = tools;
   const { catalog, resource, offer } = plan.lookups;
@@ -30,7 +30,7 @@ export async function openFilter(tools: Tools, plan: FilterPlan): Promise<DocSet
   return plan.exact ? set : checkedBy(set, evaluateFilter(tools, plan));
 }
 
-/** Opens all lists of some sources by one statement; a source that the documents of the index make too narrow has no set. */
+/** Opens all lists of some sources with one statement. A source has no set if documents of the index make it too narrow. */
 async function openSources(reader: IndexReader, sources: readonly Source[]) {
   const objects = await findObjectPaths(reader, reader.index, sources.flatMap(pathsOf));
   const directories = await openLists(reader, [...new Set(sources.flatMap(listsOf))]);

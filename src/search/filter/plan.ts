@@ -17,19 +17,19 @@ type AttributeFormat = IndexFormat['attributes'];
 /** How a filter is answered. */
 export interface FilterPlan {
   filter: Filter;
-  /** The filter as a thread reads it again. */
+  /** The filter for a thread, which parses it again. */
   source: FilterSource;
-  /** Lookups that find all that it selects: catalogs by their members, resources, and offers, whose resources are selected. */
+  /** Lookups that find all selected documents: catalogs by their members, resources, and offers, which stand for their resources. */
   lookups: Partial<Record<Level, Lookup>>;
-  /** The lookups decide: nothing is left to evaluate. */
+  /** The lookups decide: nothing has to be evaluated. */
   exact: boolean;
-  /** Whether it selects something in a resource, for a filter that looks at each resource by itself. */
+  /** Whether it selects something in a resource, for a filter that examines each resource separately. */
   test?: (resource: Json) => boolean;
-  /** It looks at each offer by itself. */
+  /** It examines each offer separately. */
   isOfOffers: boolean;
-  /** A document is evaluated in a time that its size bounds. */
+  /** The size of a document limits the time of its evaluation. */
   cheap: boolean;
-  /** Whether a resource may be selected: what is found by a hash, or was found as it was before, is checked with it. */
+  /** Whether a resource may be selected. Excludes hash collisions and documents that have changed since. */
   check?: (resource: Json) => boolean;
 }
 
@@ -41,19 +41,19 @@ export interface FilterSource {
 /** A lookup in the lists of one level. */
 export interface Lookup {
   source: Source;
-  /** The source leads to nothing else. */
+  /** The source finds nothing else. */
   exact: boolean;
 }
 
-/** Where documents are found: in the list of a fact, in a column with a number that passes, in any of several sources, or in all of them. */
+/** Where documents are found: in the list of a fact, in a column with a number in the range, in any of several sources, or in all of them. */
 export type Source =
   | { kind: 'fact'; list: number }
   | { kind: 'column'; list: number; range: NumberRange }
   | { kind: 'any' | 'all'; sources: readonly Source[] }
-  /** It leads nowhere near all of them where a document has an object at one of these paths (entries/attributes.ts). */
+  /** The source misses many documents if some document has an object at one of these paths (entries/attributes.ts). */
   | { kind: 'unless objects'; paths: readonly string[]; source: Source };
 
-/** Both ends are in it. */
+/** Both bounds are inclusive. */
 export interface NumberRange {
   least: number;
   most: number;
@@ -83,7 +83,7 @@ export function planFilter(source: FilterSource, attributes: AttributeFormat): F
     filter,
     source,
     lookups,
-    // Offers are tested before it is asked what they cover.
+    // Offers are tested before the resources that they cover are read.
     exact: isOfOffers || (isOfCatalogs && isOfResources),
     ...(test && { test }),
     isOfOffers,
@@ -92,7 +92,7 @@ export function planFilter(source: FilterSource, attributes: AttributeFormat): F
   };
 }
 
-/** Nothing is asked, or the lists tell exactly who satisfies it. */
+/** There is no condition, or the lists decide it exactly. */
 function isDecided({ condition, isExact }: AskedCondition, lookup: Lookup | undefined): boolean {
   return isExact && isOfMembers(condition) && (condition.kind === 'always' || lookup?.exact === true);
 }
@@ -102,7 +102,7 @@ function lookupAt(level: Level, { condition, isExact }: AskedCondition, format: 
   return found ? { [level]: { source: found.source, exact: found.exact && isExact } } : {};
 }
 
-/** Undefined where the lists cannot tell. */
+/** Undefined if the lists cannot decide. */
 function lookupOf(condition: IndexCondition, level: Level, format: AttributeFormat): Lookup | undefined {
   switch (condition.kind) {
     case 'always':
@@ -127,7 +127,7 @@ function lookupOf(condition: IndexCondition, level: Level, format: AttributeForm
   }
 }
 
-/** Two bounds on the same member are one range. Below an array they may be met by different elements. */
+/** Two bounds on the same member are one range. Below an array, different elements may satisfy them. */
 function groupsOf(conditions: readonly IndexCondition[]): IndexCondition[][] {
   const groups = new Map<unknown, IndexCondition[]>();
   for (const condition of conditions) {
@@ -172,7 +172,7 @@ function lookupPath(
   format: AttributeFormat,
   sourceAt: (path: string) => Source,
 ): Lookup | undefined {
-  // A document is an object: as its child, anything may stand anywhere.
+  // A document is an object, so its children may be anything.
   if (path[0] === 'child') return undefined;
   const { path: at, unlessObjects } = format.lookupOf(path, level);
   const source = sourceAt(at);
@@ -187,7 +187,7 @@ const everyNumber: NumberRange = {
   most: Number.POSITIVE_INFINITY,
 };
 
-/** The numbers that satisfy all bounds. */
+/** The range of numbers that satisfies all bounds. */
 function rangeOf(group: readonly IndexCondition[]): NumberRange {
   let { least, most } = everyNumber;
   for (const bound of group) {
@@ -200,7 +200,7 @@ function rangeOf(group: readonly IndexCondition[]): NumberRange {
   return { least, most };
 }
 
-/** The next larger number, or the next smaller one. */
+/** The next larger or smaller number. */
 function beside(value: number, direction: 1 | -1): number {
   if (value === 0) return direction * Number.MIN_VALUE;
   const view = new DataView(new ArrayBuffer(8));
@@ -209,12 +209,12 @@ function beside(value: number, direction: 1 | -1): number {
   return view.getFloat64(0);
 }
 
-/** Whether one document is evaluated in a time that its size bounds. `..` inside filters, and several selectors in one step, can multiply. */
+/** Whether the size of a document limits the time of its evaluation. `..` inside filters, and several selectors in one step, can multiply. */
 function isCheap(part: unknown): boolean {
   if (typeof part !== 'object' || part === null) return true;
   if ('descendants' in part && 'selectors' in part)
     if (part.descendants || (part.selectors as unknown[]).length > 1) return false;
-  // Linear in the text, but times the size of the pattern: one long text can take seconds.
+  // Linear in the text, but multiplied by the size of the pattern: one long text can take seconds.
   if ('kind' in part && ['match', 'search', 'like'].includes(part.kind as string)) return false;
   return Object.values(part).every(isCheap);
 }

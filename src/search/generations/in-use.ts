@@ -5,19 +5,19 @@ import { type IndexReader, readForCache } from '../cache/caches.ts';
 import { formatOf, type IndexFormat, type IndexFormats } from '../entries/index-format.ts';
 import { createListRemovals, type ListRemovals } from '../lists/remove.ts';
 
-// Generations of the index. Each has a schema with all tables of the index, so that it is dropped whole. As a rule there is one. For another version of the code that makes entries, or by hand, a new one is built
-// beside it (upkeep/build.ts): searches read the one in use, writers write both. One row says which is in use, so that no search reads two.
+// Generations of the index. Each has a schema with all tables of the index, so it can be dropped as a whole. Usually there is one. For another version of the code that makes entries, or by hand, a new one is
+// built beside it (upkeep/build.ts): searches read the one in use, writers write both. One row names the one in use, so no search reads two.
 
 export interface Generation {
   number: number;
-  /** The schema that has its tables. */
+  /** The schema with its tables. */
   index: string;
   format: IndexFormat;
 }
 
-/** One that a transaction writes to. */
+/** A generation that a transaction writes. */
 export interface WrittenGeneration extends Generation {
-  /** From its lists: the last thing that the transaction does. */
+  /** Removals from its lists: the last step of the transaction. */
   removals: ListRemovals;
 }
 
@@ -25,7 +25,7 @@ export function schemaOf(number: number): string {
   return `index_${number}`;
 }
 
-/** Writers hold it shared until their end; who makes, switches or drops a generation, or deletes what is unused, waits for them. */
+/** Writers hold it shared until their end. Creating, switching or dropping a generation, or deleting unused rows, waits for them. */
 const generationsLock = 'generations of the index';
 
 /** The generation that searches read. Throws UnknownIndexVersion. */
@@ -56,7 +56,7 @@ export function findByState(queryable: Queryable, state: 'in use' | 'building') 
   return queryable.first<GenerationRow>(select, [state], { prepared: true });
 }
 
-/** The generations that a transaction writes, the one in use first. None is made, switched or dropped until its end. */
+/** The generations that a transaction writes, the one in use first. None is created, switched or dropped before its end. */
 export async function readWritten(tx: Transaction, formats: IndexFormats): Promise<WrittenGeneration[]> {
   await waitForLock(tx, generationsLock, { isShared: true });
   const rows = await tx.rows<GenerationRow>(
@@ -70,14 +70,14 @@ export async function readWritten(tx: Transaction, formats: IndexFormats): Promi
   }));
 }
 
-/** Waits for all writers, and keeps others waiting until the end of the transaction. False where they take longer than `withinMs`. */
+/** Waits for all writers, and blocks others until the end of the transaction. False if they take longer than `withinMs`. */
 export function lockGenerations(tx: Transaction, { withinMs }: { withinMs?: number } = {}): Promise<boolean> {
   return waitForLock(tx, generationsLock, { withinMs });
 }
 
-/** Which generations there are, and how far the build of one has come. */
+/** The existing generations, and the progress of a build. */
 export interface BuildState {
-  /** None after a time with an index in OpenSearch, until one is built. */
+  /** None after OpenSearch was used, until a new one is built. */
   inUse?: GenerationRow;
   building?: GenerationRow;
   /** Catalogs that are not in the newest generation yet. */

@@ -43,7 +43,7 @@ describe('a process that uses the index', () => {
     const busy = await openDatabase({ url: database.url, logger, maxConnections: 1 });
     const announced = await announceProcess({ database: busy, logger, everyMs }, indexFormats);
     await busy.transaction(async () => {
-      // The first heartbeat may have begun before.
+      // The first heartbeat may have begun earlier.
       for (let heartbeat = 0; heartbeat < 2; heartbeat++) {
         await database.query("update discovery.index_process set seen_at = now() - interval '1 hour'");
         await until(async () => (await listProcesses(database)).length === 1);

@@ -6,13 +6,13 @@ import type { Database, Queryable } from '../../storage/database.ts';
 import { type IndexFormats, newestOf, UnknownIndexVersion } from '../entries/index-format.ts';
 import { readWritten } from './in-use.ts';
 
-// Every process that uses the index announces which version of entries it knows, and sends heartbeats. A generation of a newer version is begun when no process of an older one is left.
+// Processes that use the index announce their newest version of entries. A newer generation is begun when all processes of older versions have ended.
 
 const heartbeatMs = 5_000;
-/** A process without a heartbeat for so long has ended. One that is overloaded, or was paused for a moment, has not. */
+/** A process without a heartbeat for this time has ended: not one that is only overloaded or was paused for a moment. */
 const deadAfterMs = 120_000;
 
-/** In SQL, of a row of discovery.index_process. */
+/** SQL condition on a row of discovery.index_process. */
 export const isAlive = `seen_at > now() - ${deadAfterMs} * interval '1 millisecond'`;
 
 export interface IndexProcess {
@@ -22,12 +22,12 @@ export interface IndexProcess {
 }
 
 export interface AnnouncedProcess {
-  /** Throws UnknownIndexVersion where the index has a generation of a version that this process does not know, begun, while it sent no heartbeats. */
+  /** Throws UnknownIndexVersion if a generation of a version that this process does not support was begun while it sent no heartbeats. */
   check(): void;
   close(): Promise<void>;
 }
 
-/** Announces this process until it is closed. Throws UnknownIndexVersion where the index has, or is about to have, entries that the process cannot read. */
+/** Announces this process until it is closed. Throws UnknownIndexVersion if the index has, or will soon have, entries that it cannot read. */
 export async function announceProcess(
   { database, logger, everyMs = heartbeatMs }: { database: Database; logger: Logger; everyMs?: number },
   formats: IndexFormats,
@@ -36,14 +36,14 @@ export async function announceProcess(
   const { version } = newestOf(formats);
   let outrun: UnknownIndexVersion | undefined;
   await database.transaction(async (tx) => {
-    // It locks the generations: a process that is about to begin one of a newer version sees this process, or this process sees that.
+    // This locks the generations: either a process that is about to begin a newer one sees this process, or this process sees the newer one.
     await readWritten(tx, formats);
     await beat(tx, id, version);
   });
   const heartbeat = repeat(
     { what: 'recording that this process uses the index', everyMs, logger },
     async () => {
-      // The other connections may all be taken for longer than a process counts as alive.
+      // All other connections may be busy for longer than a process counts as alive.
       const next = await beat(database.apart, id, version);
       if (next <= version) outrun = undefined;
       else if (outrun === undefined) {
@@ -58,7 +58,7 @@ export async function announceProcess(
     },
     async close() {
       await heartbeat.close();
-      // Without a database, the row of a process that sends no heartbeats is deleted by others.
+      // If the database is down, other processes delete the row when heartbeats are missing.
       await database
         .query('delete from discovery.index_process where id = $1', [id])
         .catch((error) => logger.debug({ err: error }, 'cannot record that this process has ended'));
@@ -66,7 +66,7 @@ export async function announceProcess(
   };
 }
 
-/** Also deletes the rows of processes that ended without closing. Returns the newest version that searches have to know. */
+/** Also deletes the rows of processes that ended without closing. Returns the newest version that searches must support. */
 async function beat(queryable: Queryable, id: string, version: number): Promise<number> {
   const next = await queryable.value<number | null>(
     `with forgotten as (delete from discovery.index_process where id <> $1 and not ${isAlive})

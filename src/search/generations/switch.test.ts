@@ -3,8 +3,8 @@ import { catalog, plain } from '../../../tests/support/catalogs/sample-catalogs.
 import { useWatchedSearch } from '../../../tests/support/search/watched-search.ts';
 import { maintainIndex } from '../port.ts';
 
-// A search that begins before another generation of the index comes into use, and ends after it. A word has another number in each generation: in the first, numbers are in the order of arrival; when all is built
-// again, catalog by catalog.
+// A search that begins before the switch to another generation of the index, and ends after it. A word has another number in each generation: first,
+// numbers follow the order of arrival; after a rebuild, the order of catalogs.
 
 const search = useWatchedSearch();
 beforeEach(async () => {
@@ -21,7 +21,7 @@ beforeEach(async () => {
 
 const find = async (textSearch: string) => (await search.find({ textSearch })).ids;
 
-/** Searches for a word. When the dictionary is asked for it, the index is built again, `meanwhile` is done, and the search goes on. `namesake`: the word that has the number of "zebra" from then on. */
+/** Rebuilds the index when a search reads the dictionary, and runs `meanwhile`. `namesake`: the word that has the number of "zebra" after that. */
 async function findZebra(meanwhile: (namesake: string) => Promise<unknown>): Promise<string[]> {
   search.watch = async (statement) => {
     if (!statement.includes('index_1.word')) return;

@@ -1,9 +1,9 @@
 import type { Run } from '../cache/caches.ts';
 import { span } from '../keys.ts';
 
-// The bytes of a run of a list. Keys are delta-encoded: how many catalogs farther, and the number in that catalog or, within the same one, how much higher, mostly a byte or two.
-// A run begins with a head: how many entries (2 bytes), how many bytes of steps (2), how many bytes each mark has (2), the first key (8). Then come the steps, seven bits in a byte, of which the eighth says that more follow; and the
-// marks, unless all are 0.
+// The bytes of a run. Keys are delta-encoded: the distance in catalogs, then the number in the new catalog, or its increase in the same catalog, usually one or two bytes.
+// A run begins with a head: number of entries (2 bytes), number of bytes of steps (2), bytes per mark (2), the first key (8). Then come the steps, seven bits per byte, with the eighth bit set if more follow, and the marks, unless
+// all are 0.
 
 /** Bytes of a mark: none, weights below 256, or any number. */
 export type MarkBytes = 0 | 1 | 8;
@@ -40,7 +40,7 @@ function writeNumber(bytes: number[], number: number): void {
   bytes.push(rest);
 }
 
-/** Every search does this with all that it reads: no calls, no objects. */
+/** Every search runs this on all its data, so it avoids calls and objects. */
 export function decodeRun(bytes: Uint8Array): Run {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const count = view.getUint16(head.count);

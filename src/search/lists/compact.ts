@@ -4,27 +4,27 @@ import { waitForLock } from '../../storage/wait-for-lock.ts';
 import { firstSharedList, isSharedText, maxRunLength } from './list-numbers.ts';
 import { entriesOf, insertRuns, type RunKey, rewritingLock, runsOf, separateLong, takeRuns } from './runs.ts';
 
-// Compaction of lists. Every transaction adds runs of few keys; merged, they are read many times as fast. Each step merges neighbours in short transactions: a removal waits for one of them at most.
+// Compaction of lists. Transactions add runs with few keys; merged runs are read many times as fast. A removal waits for one short step at most.
 
 export interface CompactionStep {
-  /** Runs that were merged, and those that they became. */
+  /** Number of merged runs, and of the runs that replace them. */
   merged: number;
   written: number;
-  /** The last run that was looked at; undefined when there are no more. */
+  /** The last run that was examined; undefined when there are no more. */
   rest?: RunKey;
 }
 
-/** Runs that one step looks at. */
+/** Runs that one step examines. */
 const seenAtOnce = 20_000;
 /** Runs of one transaction. */
 const mergedAtOnce = 250;
-/** A removal of many entries may take longer: then their neighbours have to wait for the next walk. */
+/** A removal of many entries may take longer: then these neighbours wait for the next walk. */
 const lockWaitMs = 1_000;
-/** Fewer neighbours are not worth writing again. */
+/** Rewriting fewer neighbours is not worth it. */
 const minNeighbours = 4;
-/** A list is sorted again when this part of its runs overlap with so many following ones. To a shared list, every transaction adds runs from the lowest to the highest fact. */
+/** A list is sorted again if this share of its runs overlaps this number of later ones. A transaction's runs in a shared list span all facts. */
 const overlap = { shared: { runs: 8, part: 1 / 8 }, own: { runs: 1, part: 1 / 4 } };
-/** Number of such runs that are sorted together, in some ten milliseconds. */
+/** Number of these runs that are sorted together, in about ten milliseconds. */
 const sortedAtOnce = 250;
 
 /** Before all runs. */
@@ -54,7 +54,7 @@ export async function compactFrom(database: Database, index: string, from: RunKe
 
 type SeenRun = RunKey & { count: number; is_overlapping: boolean };
 
-/** Reads the next runs of lists whose several runs are less than half full on average, or overlap: PostgreSQL counts them in the index alone. */
+/** Reads the next runs of lists with several runs that are less than half full on average, or overlap. PostgreSQL counts them in the index alone. */
 async function readFragmented(database: Database, index: string, from: RunKey) {
   const rows = await database.rows<SeenRun & { ordinal: number }>(
     `with seen as materialized (
@@ -80,7 +80,7 @@ async function readFragmented(database: Database, index: string, from: RunKey) {
   return { seen: rows, ...(end?.ordinal === seenAtOnce && { rest: end }) };
 }
 
-/** Runs of one list, one after the other, that fit into one run together, or are to be sorted together. */
+/** Consecutive runs of one list that fit into one run, or must be sorted together. */
 function groupNeighbours(runs: readonly SeenRun[]): SeenRun[][] {
   const groups: SeenRun[][] = [];
   let group: SeenRun[] = [];
@@ -108,7 +108,7 @@ async function merge(tx: Transaction, index: string, groups: readonly SeenRun[][
     return separateLong(runs.flatMap(entriesOf)).flatMap(runsOf);
   });
   await insertRuns(tx, index, written);
-  // Processes know these lists by runs that are gone. The lists of facts in a shared one are unknown here: whoever misses a run reads its list again.
+  // Processes still know these lists by their old runs. The facts in a shared list are unknown, but a search that misses a run reads its list again.
   if (lists.size > 0)
     await tx.query('insert into discovery.change (merged) values ($1::bigint[])', [bigintArray([...lists])]);
   return { merged: taken.size, written: written.length };

@@ -1,13 +1,13 @@
 import type { MarkBytes } from './codec.ts';
 
-// The numbers of lists, and what the entries of each have as marks (docs/index-format.md, "Lists"). A fact has its hash as the number of its list.
+// The numbers of lists, and the marks of their entries (docs/index-format.md, "Lists"). The list of a fact has the hash of the fact as its number.
 
-/** Where a word stands in resources, in what is said of catalogs and providers, and in offers that always apply to all resources of their catalog. */
+/** Entries of a word in resources, in heads, and in offers that always apply to all resources of their catalog. */
 export function wordList(wordId: number): number {
   return -2 * wordId;
 }
 
-/** Where a word stands in other offers: which resources they cover now is known at query time. */
+/** Entries of a word in other offers. The resources that they cover now are determined at query time. */
 export function offerList(wordId: number): number {
   return -2 * wordId - 1;
 }
@@ -19,10 +19,10 @@ export function columnList(pathHash: number): number {
 const firstColumn = -(2 ** 52);
 
 export const firstSharedList = -(2 ** 51) - 1;
-/** Lists: more of them make shorter runs, fewer make more runs in each, to be told apart by their bounds. */
+/** Number of lists: more would have shorter runs, fewer would have more runs per list to search by their bounds. */
 export const sharedLists = 128;
 
-/** The shared list that may hold entries of a list; undefined where none does. */
+/** The shared list that may have entries of a list; undefined if none does. */
 export function findSharedList(list: number): number | undefined {
   return list >= 0 ? firstSharedList - (list % sharedLists) : undefined;
 }
@@ -39,7 +39,7 @@ export function markBytesOf(list: number): MarkBytes {
   return list <= firstSharedList ? 8 : 1;
 }
 
-/** Entries of a run: it stays below two kilobytes, beyond which PostgreSQL would put it elsewhere. */
+/** Maximum of entries in a run. Above two kilobytes, PostgreSQL would store it elsewhere. */
 export function maxRunLength(list: number): number {
   if (isShared(list)) return 120;
   return list <= firstSharedList ? 170 : 320;

@@ -4,7 +4,7 @@ import { dropRepeats, type Keys, lowerBound } from '../set/sorted.ts';
 import { loadRuns, openLists, readNear, runAt, selectIn, unmarked } from './read-lists.ts';
 import type { RunKey } from './runs.ts';
 
-/** The documents of a list: of a posting list all of them, of a column those whose value passes. */
+/** The documents of a list: all of a posting list, those with a matching value of a column. */
 export function listSet(
   reader: IndexReader,
   directory: Directory,
@@ -34,7 +34,7 @@ function selectKeys({ keys, marks }: Run, passes: ((mark: number) => boolean) | 
   return dropRepeats(selected.subarray(0, count));
 }
 
-/** The entries of a list in order, in parts of about the requested size. If the list is compacted meanwhile, reading continues from the same key. */
+/** The entries of a list in order, in batches of about the requested size. Continues from the same key after a compaction. */
 export function streamRuns(reader: IndexReader, opened: Directory) {
   let directory = opened;
   let position = Number.NEGATIVE_INFINITY;
@@ -71,7 +71,7 @@ function findNext(directory: Directory, start: number, position: number, limit: 
   return { runs, end: Number.POSITIVE_INFINITY };
 }
 
-/** The entries of runs, and of shared ones, from one key up to, but without, another. Entries with the same key are in the order of marks. */
+/** The entries of runs, and of shared ones, from one key (inclusive) to another (exclusive). Entries with the same key are in the order of marks. */
 function joinWithShared({ shared }: Directory, runs: readonly Run[], from: number, end: number): Run {
   const slices = [...runs, unmarked(shared)].map(({ keys, marks }) => {
     const [start, stop] = [lowerBound(keys, from), lowerBound(keys, end)];
@@ -87,7 +87,7 @@ function joinWithShared({ shared }: Directory, runs: readonly Run[], from: numbe
   }
   const keyAt = (index: number) => keys[index] as number;
   const markAt = (index: number) => marks[index] as number;
-  // Most are in order already: runs overlap until they are compacted, or further on.
+  // Most are already in order: runs overlap only until they are compacted, or later in the list.
   if (keys.every((key, index) => index === 0 || key > keyAt(index - 1))) return { keys, marks };
   const order = Uint32Array.from(keys.keys()).sort((a, b) => keyAt(a) - keyAt(b) || markAt(a) - markAt(b));
   return { keys: Float64Array.from(order, keyAt), marks: Float64Array.from(order, markAt) };

@@ -6,16 +6,16 @@ import { decodeRun } from './codec.ts';
 import { firstSharedList, sharedLists } from './list-numbers.ts';
 import { type RunKey, runKeyArrays } from './runs.ts';
 
-// Reads lists through two caches: which runs a list has (its directory), and the runs, decoded. Of most lists both come with one statement; of long ones, runs are read where they are needed.
+// Reads lists through two caches: directories (the runs that a list has) and decoded runs. Runs of long lists are read when needed.
 
-/** Entries of a short list: all its runs come with its directory. Until it is compacted, it has a run for each transaction. */
+/** Entries of a short list: all its runs come with its directory. Until it is compacted, it has one run per transaction. */
 const shortList = 1_280;
-/** Runs of a longer list that come with its directory: more would be read in vain, as mostly others are wanted. */
+/** Runs of a longer list that come with its directory. More would be a waste, because usually others are needed. */
 const runsAtFirst = 4;
-/** Size of a run in a directory. */
+/** Bytes per run in a directory. */
 const entryBytes = 26;
 
-/** By the lists' numbers; that of an empty list has no runs. */
+/** By list number. The directory of an empty list has no runs. */
 export async function openLists(reader: IndexReader, lists: readonly number[]) {
   const { lists: cache } = reader.caches;
   const found = new Map<number, Directory>();
@@ -80,7 +80,7 @@ export function runAt({ list, first, last, id }: Directory, index: number): RunK
   return { list, first: first[index] as number, last: last[index] as number, id: id[index] as number };
 }
 
-/** The entries of one list among those of a shared one. */
+/** The entries of one list in a shared one. */
 function findShared(list: number, bytes: Buffer | null): Keys {
   const found: number[] = [];
   for (const [, { keys, marks }] of decodeNumbered(bytes))
@@ -89,7 +89,7 @@ function findShared(list: number, bytes: Buffer | null): Keys {
   return keysOf(found);
 }
 
-/** Runs one after the other, each after its number and its length. */
+/** Consecutive runs, each after its number and length. */
 function* decodeNumbered(bytes: Buffer | null): Generator<[id: number, run: Run]> {
   if (bytes === null) return;
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -105,7 +105,7 @@ function readInteger(view: DataView, at: number): number {
   return view.getInt32(at) * 2 ** 32 + view.getUint32(at + 4);
 }
 
-/** Runs in the order of their entries in directories; undefined where one of them has gone since: it was compacted, and the directories are forgotten. */
+/** Runs in the order of `wanted`; undefined if compaction has replaced one of them. Then the directories are forgotten. */
 export async function loadRuns(reader: IndexReader, wanted: readonly RunKey[]) {
   const { runs: cache, lists } = reader.caches;
   const found = wanted.map(({ id }) => cache.find(id));
@@ -134,7 +134,7 @@ async function readRuns(reader: IndexReader, runs: readonly RunKey[]): Promise<M
   return new Map(decodeNumbered(bytes));
 }
 
-/** The runs of lists in which one of some keys may stand, or an offer of one of the catalogs that are given by their heads. Where a list is compacted meanwhile, it is read again. */
+/** The runs of lists that may contain one of some keys, or an offer of one of the catalogs. Reads a list again if it is compacted meanwhile. */
 export async function readNear(reader: IndexReader, lists: readonly number[], keys: Keys, heads = noKeys) {
   for (;;) {
     const directories = await openLists(reader, lists);
@@ -149,7 +149,7 @@ export async function readNear(reader: IndexReader, lists: readonly number[], ke
   }
 }
 
-/** Runs, which are in the order of their first keys, and keys are walked along together. */
+/** Scans runs, which are in the order of their first keys, and keys in parallel. */
 function findNear(directory: Directory, keys: Keys, heads: Keys): RunKey[] {
   const near: RunKey[] = [];
   let [at, catalog] = [0, 0];
@@ -169,7 +169,7 @@ export function unmarked(keys: Keys): Run {
   return { keys, marks: new Uint8Array(keys.length) };
 }
 
-/** Selects the keys in the runs whose mark passes. */
+/** Selects the keys that have a passing mark in the runs. */
 export function selectIn(runs: readonly Run[], keys: Keys, passes?: (mark: number) => boolean): Keys {
   const isFound = new Uint8Array(keys.length);
   for (const { keys: own, marks } of runs) {

@@ -59,7 +59,7 @@ it('transactions that take different keys out of the same runs at the same time 
     owners.map((owner) =>
       database.transaction(async (tx) => {
         const removals = createListRemovals('index_1');
-        // In another order by each.
+        // Each in a different order.
         const turned = [...lists.slice(owner % 3), ...lists.slice(0, owner % 3)];
         const keys = keysOf(owner);
         await removals.add(

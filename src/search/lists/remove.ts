@@ -17,24 +17,24 @@ import {
   unshare,
 } from './runs.ts';
 
-// Removes entries from lists: the runs that hold them are rewritten without them. An entry is nearly always in the run that begins last before it, or else in a shared run.
-// Catalogs share runs. So one transaction at a time rewrites any, from its first removal to its end: removal is the last thing that it does (write/write-index.ts).
+// Removes entries from lists: their runs are rewritten without them. An entry is nearly always in the last run that begins before it, or else in a shared run.
+// Catalogs share runs. So only one transaction at a time rewrites runs, from its first removal to its end. That is why removal is its last step (write/write-index.ts).
 
 export type ListRemovals = ReturnType<typeof createListRemovals>;
 
-/** Entries that are kept in memory; more are removed before the end. */
+/** Maximum of entries in memory. More are removed before the end. */
 const maxPending = 200_000;
 /** Entries that are removed together. */
 const entriesAtOnce = 10_000;
-/** Runs that are looked at for each entry, and for those that were in none of them. */
+/** Number of runs that are searched for each entry, and then for entries that were in none of them. */
 const depths = [1, 16, 1_000_000];
 
 /** The removals of one transaction from the lists of one generation, pending until its end. */
 export function createListRemovals(index: string) {
   const pending = new Map<string, Entry>();
-  /** To be called when everything else is written. */
+  /** Must be called when everything else is written. */
   async function write(tx: Transaction): Promise<void> {
-    // Removals from one list go together, so that its runs are written once.
+    // Removals from one list are done together, so that its runs are written once.
     const all = [...pending.values()].sort((a, b) => a.list - b.list);
     for (const some of inBatches(all, entriesAtOnce)) await removeEntries(tx, index, some);
     pending.clear();
@@ -44,14 +44,14 @@ export function createListRemovals(index: string) {
       for (const entry of entries) pending.set(nameOf(entry), entry);
       if (pending.size > maxPending) await write(tx);
     },
-    /** Cancels the removal of entries that come again, and returns the others, which have to be added. */
+    /** Cancels the removal of entries that are added again, and returns the others, which must be added. */
     cancel: (entries: readonly Entry[]) =>
       pending.size === 0 ? entries : entries.filter((entry) => !pending.delete(nameOf(entry))),
     write,
   };
 }
 
-/** It has the mark: the same key may come into the list with another one. */
+/** Includes the mark, because the same key may be added with another mark. */
 function nameOf({ list, key, mark }: Entry): string {
   return `${list} ${key} ${mark}`;
 }
@@ -66,7 +66,7 @@ async function removeEntries(tx: Transaction, index: string, entries: readonly E
   }
 }
 
-/** Removes all entries under the keys of a range, whatever they are. */
+/** Removes all entries under the keys of a range. */
 export async function removeRange(tx: Transaction, index: string, range: KeyRange): Promise<void> {
   await waitForLock(tx, rewritingLock);
   const lists = new Set<number>();
@@ -79,7 +79,7 @@ export async function removeRange(tx: Transaction, index: string, range: KeyRang
   await noteChanged(tx, [...lists]);
 }
 
-/** For each entry, the nearest `depth` runs that may have it. */
+/** The nearest `depth` runs that may contain each entry. */
 function readNearest(tx: Transaction, index: string, wanted: readonly Entry[], depth: number) {
   const places = wanted.flatMap(({ list, key }) => {
     const shared = findSharedList(list);
@@ -100,7 +100,7 @@ function readNearest(tx: Transaction, index: string, wanted: readonly Entry[], d
   );
 }
 
-/** Replaces those of the runs that hold leaving entries by what they keep. */
+/** Rewrites the runs that contain leaving entries. */
 async function rewriteRuns(
   tx: Transaction,
   index: string,

@@ -19,12 +19,12 @@ import {
   sharedLists,
 } from './list-numbers.ts';
 
-// The table of lists, a row for each run. What is added becomes new runs, so that writers never wait for each other. A run is never changed, and its number never given again.
+// The table of lists, one row per run. Additions become new runs, so writers never wait for each other. A run never changes, and its number is never reused.
 //
-// Shared runs. Most facts of a document are its own: ids, serial numbers. A row for each such list takes 150 bytes. So where a transaction adds few entries each to many lists of facts, these
-// stand together in shared lists. A list is what stands in its own runs and in the shared ones.
+// Shared runs. Most facts of a document are unique: ids, serial numbers. A row for each list takes 150 bytes. So if a transaction adds few entries to each of many lists of facts, these go
+// into shared lists. The entries of a list are in its own runs and in shared ones.
 
-/** An entry on its way into a list, or out of it. */
+/** An entry to add or remove. */
 export interface Entry {
   list: number;
   key: number;
@@ -45,14 +45,14 @@ export interface StoredRun extends RunKey {
   bytes: Uint8Array;
 }
 
-/** Adds entries, and notes which lists have changed, for the caches of all processes. */
+/** Adds entries, and records the changed lists for the caches of all processes. */
 export async function addToLists(tx: Transaction, index: string, entries: readonly Entry[]): Promise<void> {
   const lists = groupByList(entries);
   await insertRuns(tx, index, shareRuns([...lists.values()]).flatMap(runsOf));
   await noteChanged(tx, [...lists.keys()]);
 }
 
-/** Lists of a row of the change feed; more are noted as everything. */
+/** Maximum of lists in a row of the change feed. More are recorded as everything. */
 const maxNamed = 5_000;
 
 export async function noteChanged(tx: Transaction, lists: readonly number[]): Promise<void> {
@@ -66,7 +66,7 @@ export async function noteChanged(tx: Transaction, lists: readonly number[]): Pr
 
 type NewRun = Omit<StoredRun, 'id'>;
 
-/** As few runs as can be, of entries of one list. */
+/** The minimum number of runs for the entries of one list. */
 export function runsOf(entries: readonly Entry[]): NewRun[] {
   const sorted = [...entries].sort((a, b) => a.key - b.key || a.mark - b.mark);
   const list = sorted[0]?.list ?? 0;
@@ -83,15 +83,15 @@ export function entriesOf({ list, bytes }: Pick<StoredRun, 'list' | 'bytes'>): E
   return Array.from(keys, (key, index) => ({ list, key, mark: marks[index] as number }));
 }
 
-/** The entry that one of a shared list stands for. */
+/** The entry that an entry of a shared list represents. */
 export function unshare(entry: Entry): Entry {
   return isShared(entry.list) ? { list: entry.key, key: entry.mark, mark: 0 } : entry;
 }
 
-/** Runs that are read at a time. */
+/** Number of runs that are read at once. */
 const readAtOnce = 5_000;
 
-/** The runs of all lists that may have a key of a range, in batches: shared ones are in the order of the lists whose entries they have. */
+/** The runs of all lists that may contain a key of a range, in batches. Shared runs are in the order of the lists whose entries they contain. */
 export async function* readRange(queryable: Queryable, index: string, { from, end }: KeyRange) {
   for (let after: RunKey | undefined; ; ) {
     const rows: StoredRun[] = await queryable.rows(
@@ -107,10 +107,10 @@ export async function* readRange(queryable: Queryable, index: string, { from, en
   }
 }
 
-/** Whoever deletes runs, to write others instead, holds it until the end of its transaction. */
+/** A transaction that replaces runs holds it until its end. */
 export const rewritingLock = 'lists of the index';
 
-/** Deletes runs, and returns them. */
+/** Deletes runs and returns them. */
 export function takeRuns(tx: Transaction, index: string, runs: readonly RunKey[], columns: 'id' | '*') {
   return tx.rows<StoredRun>(
     `delete from ${index}.run where ctid = any (array(
@@ -137,14 +137,14 @@ export async function insertRuns(tx: Transaction, index: string, runs: readonly 
 
 const spanArrays = { list: bigintArray, first: doubleArray, last: doubleArray };
 
-/** Lists that get few entries, for shared runs to pay; fewer would not fill them. */
+/** Number of lists with few entries from which shared runs are worth it. Fewer would not fill them. */
 const minShared = 8 * sharedLists;
-/** Entries of a list: more take less room in a run of its own. */
+/** Maximum of entries of a list: more take less space in a separate run. */
 const maxOfList = 4;
-/** Entries of a list in a shared one, from which on it gets a run of its own. */
+/** Number of entries of a list in a shared one from which the list gets a separate run. */
 const minOfOwn = 32;
 
-/** Puts entries of lists that get few of them into shared lists, if there are many such lists. */
+/** Moves entries of lists with few entries into shared lists, if there are many of these lists. */
 function shareRuns(lists: readonly Entry[][]): readonly Entry[][] {
   const isShareable = (entries: Entry[]) => (entries[0]?.list ?? -1) >= 0 && entries.length <= maxOfList;
   const few = lists.filter(isShareable);
@@ -155,7 +155,7 @@ function shareRuns(lists: readonly Entry[][]): readonly Entry[][] {
   return [...lists.filter((entries) => !isShareable(entries)), ...shared.values()];
 }
 
-/** Regroups the entries of one list for compaction: a list that has got many entries in a shared one, transaction by transaction, gets separate runs. */
+/** Regroups the entries of one list for compaction. A list that has accumulated many entries in a shared one gets separate runs. */
 export function separateLong(entries: readonly Entry[]): Entry[][] {
   const counts = new Map<number, number>();
   for (const { list, key } of entries) if (isShared(list)) counts.set(key, (counts.get(key) ?? 0) + 1);

@@ -17,7 +17,7 @@ useDatabase((opened) => {
   database = opened;
 });
 
-/** It spells the paths of geometries in another way. */
+/** Spells the paths of geometries differently. */
 const formats: IndexFormats = [
   ...indexFormats,
   {

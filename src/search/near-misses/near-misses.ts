@@ -12,9 +12,9 @@ import { evaluateIntent, openReader, type SearchEngine } from '../search.ts';
 import type { Trace } from '../trace.ts';
 import { findUnknownPaths, findUnknownTargets, type NearMiss, shorten } from './unknown-paths.ts';
 
-// Near misses: what came close where a search found nothing, in sentences for the consumer. They name only what the request itself could find, and get little time.
+// Near misses: sentences for the consumer about what almost matched. They name only data that the request itself could find, and get little time.
 
-/** A semaphore: at most this many searches look for near misses at once. Others go without, because searches with results come first. */
+/** A semaphore: the maximum of searches that look for near misses at once. Others skip this, because searches with results come first. */
 const maxAtOnce = 2;
 let underWay = 0;
 /** Share of a search's time. */
@@ -57,7 +57,7 @@ async function* streamNearMisses(engine: SearchEngine, missed: Missed): AsyncGen
 
   const wrong = findWrongRoots(plan);
   yield* wrong;
-  // One sentence about a culprit is enough.
+  // One sentence per culprit is enough.
   const isNew = ({ path }: NearMiss) => !wrong.some((each) => each.path === path);
   let mayBeSwapped = wrong.length === 0;
   for await (const miss of findUnknownTargets(engine, reader, plan)) {
@@ -84,7 +84,7 @@ async function findEmptyScope(reader: IndexReader, scope: Scope): Promise<NearMi
   return { code: 'schema-unused', says, path: '$.context.schemaContext' };
 }
 
-/** Somebody who takes the request for the root: `$` is its message. */
+/** Paths that treat the request as the root. `$` is its message. */
 function findWrongRoots({ filter, spatial }: Plan): NearMiss[] {
   const code = 'wrong-root' as const;
   const selectors = filter?.filter.query.segments[0]?.selectors ?? [];
@@ -105,7 +105,7 @@ function describeWrongRoot(what: string, written: string): string {
   return `${what} begins with ${shorten(written)}, but $ is the message itself: begin with $.catalogs[*].`;
 }
 
-/** Whether the same intent finds something where latitude and longitude change places. */
+/** Whether the same intent finds something if latitude and longitude are swapped. */
 async function findSwapped(
   engine: SearchEngine,
   { message, scope, deadline, owner }: Missed,

@@ -9,7 +9,7 @@ import type { Plan } from '../plan.ts';
 import type { SearchEngine } from '../search.ts';
 import { readRegion } from '../spatial/read-geometries.ts';
 
-// Targets and filter paths that nothing stands at, and the known ones that come close. Known is only what stands in a sample of the catalogs that are searched for the request.
+// Targets and filter paths that match nothing, and the closest paths in a sample of the catalogs that the request searches.
 
 export interface NearMiss {
   code:
@@ -23,19 +23,19 @@ export interface NearMiss {
   says: string;
   /** The culprit in the request. */
   path: string;
-  /** The known paths that come close to an unknown one. */
+  /** The known paths closest to an unknown one. */
   close?: string[];
 }
 
-/** Longer ones are not named, or not in full. */
+/** Longer paths are shortened or omitted. */
 const maxNamedLength = 150;
 const maxNamed = 3;
 /** Maximum of constraints of an intent, and of targets of each. */
 const [maxConstraints, maxTargets] = [2, 2];
-/** Limits of a filter; in longer ones, nobody looks for a typing error. */
+/** Limits of a filter. In longer filters, unknown paths are not searched. */
 const [maxUnknownPaths, maxExpression] = [2, 2_000];
 const maxKnownPaths = 2_000;
-/** Geometries read at a target: if none of these is in scope, others may be. */
+/** Geometries read at a target. If none of these is in scope, others may be. */
 const geometriesSeen = 400;
 
 export async function* findUnknownTargets(
@@ -82,7 +82,7 @@ export async function* findUnknownPaths(reader: IndexReader, { filter, scope }: 
     .sort((a, b) => a.length - b.length);
   const known = new Set<string>();
   for (const catalog of catalogs) collectPaths(catalog, '$', known);
-  // Below a path that nothing stands at, there is nothing either.
+  // Paths below an unknown one are unknown, too.
   const first = unknown.filter(
     (path, index) => !unknown.slice(0, index).some((other) => path.startsWith(other)),
   );
@@ -95,7 +95,7 @@ export async function* findUnknownPaths(reader: IndexReader, { filter, scope }: 
     });
 }
 
-/** As a filter sees it. */
+/** In the form that a filter sees. */
 function buildView({ head, resources, offers }: SampledCatalog): Json {
   const list = (texts: string[]): Json[] => texts.map((text) => JSON.parse(text));
   return { catalogs: [{ ...JSON.parse(head), resources: list(resources), offers: list(offers) }] };
@@ -105,7 +105,7 @@ function formatPath(path: AskedPath): string {
   return `$${path.map((step) => (step === 'any' ? '[*]' : pathStep(step.name))).join('')}`;
 }
 
-/** Members alone: who misses one does not miss an element. */
+/** Only members: a missing path is not a missing element. */
 function collectPaths(value: Json, path: string, known: Set<string>): void {
   if (known.size >= maxKnownPaths) return;
   if (Array.isArray(value)) for (const element of value) collectPaths(element, `${path}[*]`, known);
@@ -133,7 +133,7 @@ export function shorten(text: string): string {
   return line.length > maxNamedLength ? `${line.slice(0, maxNamedLength - 1)}…` : line;
 }
 
-/** The known paths that come closest to one that nothing stands at: those that end like it, in whatever case; then those with most names in common. */
+/** The known paths closest to an unknown one: first those with the same or a similar last name, in any case, then those with most names in common. */
 export function findClosePaths(asked: string, known: readonly string[], atMost: number): string[] {
   const names = namesOf(asked);
   return known
@@ -148,10 +148,10 @@ export function findClosePaths(asked: string, known: readonly string[], atMost: 
     .map(({ path }) => path);
 }
 
-/** Names with more different letters are not alike. */
+/** Names with more different letters are not similar. */
 const maxNameEdits = 3;
 
-/** 0: the same but for case. Then the number of different letters; then one within the other; then nothing alike. */
+/** 0: equal except for case. Then the number of different letters, then one contained in the other, then not similar. */
 function compareNames(one: string, other: string): number {
   const [a, b] = [one.toLowerCase(), other.toLowerCase()];
   const most = Math.min(maxNameEdits, Math.floor(Math.min(a.length, b.length) / 2));

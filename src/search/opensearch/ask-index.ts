@@ -9,16 +9,16 @@ import { isRadius, type SpatialPlan } from '../spatial/constraint.ts';
 import { envelopeOf, everyNetwork, numberText, objectFact, placeFact, slotOf } from './document.ts';
 import { anyPlace } from './indexes.ts';
 
-// A plan as one question to OpenSearch. It finds all that match, sometimes more.
+// A plan as one question to OpenSearch. The question finds all matches, sometimes more.
 
 export interface IndexQuestion {
   query: object;
   sort: object[];
-  /** What each hit is sorted by, before its key. */
+  /** The sort keys of each hit, before its key. */
   sortedBy: readonly ('band' | 'wide' | 'distance' | 'rank')[];
-  /** The answer is in the order of distances. Where these are not sorted by, all hits have to be measured. */
+  /** The answer is in the order of distances. If the question does not sort by them, all hits must be measured. */
   hasDistance: boolean;
-  /** It finds nothing else, but for rounded coordinates, and for geometries that are not points. */
+  /** It finds only matches, except for rounded coordinates and geometries that are not points. */
   isExact: boolean;
 }
 
@@ -37,7 +37,7 @@ export function askIndex(plan: Plan, places: readonly PlacedConstraint[], text?:
     ...(text ? [radius ? ('band' as const) : ('rank' as const)] : []),
     ...(measured ? (['wide', 'distance'] as const) : []),
   ];
-  // Which conditions one offer satisfies, the index does not tell from what several do.
+  // If several conditions must hold for the same offer, the index cannot decide.
   const isOfOneOffer = offer === undefined || (offer.exact && 'list' in offer.source);
   const isOfOffers = filter?.isOfOffers === true;
   return {
@@ -53,7 +53,7 @@ export function askIndex(plan: Plan, places: readonly PlacedConstraint[], text?:
   };
 }
 
-/** What a search in this scope looks at. */
+/** The documents that a search in this scope covers. */
 export function askScope({ networkId, schemaContext }: Scope): object[] {
   return [
     { term: { live: true } },
@@ -86,7 +86,7 @@ function anyOf(queries: readonly object[]): object {
   return { bool: { should: queries, minimum_should_match: 1 } };
 }
 
-/** Everything whose boxes may satisfy the constraint; where no box bounds that, everything with a geometry there. */
+/** Everything with boxes that may satisfy the constraint, or with any geometry there if no box limits it. */
 function findPlace({ constraint, paths, around }: PlacedConstraint): object {
   const { operator, distanceMeters = 0, quantifier, geometry } = constraint;
   const box = quantifier === 'NONE' ? undefined : queryBoxAround(operator, around, distanceMeters);
@@ -117,7 +117,7 @@ function isPoint({ constraint }: SpatialPlan): boolean {
   return constraint.geometry.type === 'Point';
 }
 
-/** The nearest first; undefined where the index has no distances. */
+/** The nearest first; undefined if the index has no distances. */
 function measure({ constraint: { geometry }, paths }: SpatialPlan): object[] | undefined {
   if (geometry.type !== 'Point') return undefined;
   const slots = [...new Set(paths.map(slotOf))];
@@ -126,7 +126,7 @@ function measure({ constraint: { geometry }, paths }: SpatialPlan): object[] | u
   return [{ [`wide_${slot}`]: { order: 'desc', missing: 0 } }, { _geo_distance: from }];
 }
 
-/** Most words that one question asks of: OpenSearch refuses more than 1,024 conditions. */
+/** Maximum of words in one question: OpenSearch refuses more than 1,024 conditions. */
 const maxVariants = 900;
 
 /** The score is the rank. */

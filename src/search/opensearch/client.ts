@@ -5,22 +5,22 @@ import { exchange, startDeadline } from '../../http/exchange.ts';
 import { Agent } from '../../http/undici.ts';
 import { SearchIndexUnavailable } from '../../storage/unavailable.ts';
 
-// Requests to OpenSearch. Any node can answer any request: if one does not, the next is asked. All requests may be repeated: what is written has a version (feed.ts).
+// Requests to OpenSearch. If a node does not answer, the next is asked. All requests may be repeated, because writes have a version (feed.ts).
 
 export type OpenSearch = ReturnType<typeof connectOpenSearch>;
 
 interface Asked {
   method?: 'GET' | 'POST' | 'PUT' | 'DELETE' | 'HEAD';
-  /** An object, or JSON texts, each of which is sent as a line. */
+  /** An object, or JSON texts, each sent as a line. */
   body?: object | readonly string[];
   timeoutMs?: number;
 }
 
 const connections = 32;
 const defaultTimeoutMs = 60_000;
-/** A node that did not answer is asked last for so long. */
+/** A node that did not answer is asked last for this time. */
 const restMs = 5_000;
-/** A cluster that lost a node needs a moment: all nodes are asked again after this, as long as there is time. */
+/** A cluster that lost a node needs a moment, so all nodes are asked again after this time, while time is left. */
 const againMs = 200;
 const againWithinMs = 3_000;
 /** The node is overloaded, starting, or lacks a shard. */
@@ -99,7 +99,7 @@ function authorize({
   return user && `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
-/** A request that OpenSearch does not accept. */
+/** OpenSearch refused the request. */
 export class RefusedByOpenSearch extends Error {
   override readonly name = 'RefusedByOpenSearch';
   readonly status: number;

@@ -12,27 +12,27 @@ import { catalogKeyOf, headOf, kindOf } from '../keys.ts';
 import { columnList } from '../lists/list-numbers.ts';
 import { anyPlace, placeSlots } from './indexes.ts';
 
-// A document of the index. A resource has everything that it is found by. Heads, offers, and resources that no search looks at have their words alone: in how many documents a word stands decides its rarity.
+// A document of the index: a resource has everything that it is found by. Heads, offers and unsearched resources only have words, for rarity.
 
 export interface IndexDocument {
   key: number;
   digest: number;
-  /** Its own. */
+  /** Its own words. */
   words: readonly string[];
   /** JSON. */
   text: string;
 }
 
-/** What a document brings to those that are found by it. */
+/** The part of a resource's index document that comes from one stored document. */
 interface Part {
   words: WordWeights;
-  /** Terms with spaces between them: OpenSearch indexes a text faster than a list. */
+  /** Terms separated by spaces: OpenSearch indexes a text faster than a list. */
   facts: string;
   numbers: string[];
   places: [field: string, value: unknown][];
 }
 
-/** Makes the documents of catalogs, resources and offers, which may belong to the same few catalogs. */
+/** Makes the documents of catalogs, resources and offers. Caches the parts of catalogs and offers. */
 export function createDocuments(format: IndexFormat, now: Date) {
   const known = new Map<number, Part>();
   const partOf = (level: Level, key: number, document: object) => {
@@ -46,7 +46,7 @@ export function createDocuments(format: IndexFormat, now: Date) {
     const base = { catalog: catalogKeyOf(key), own: words.join(' ') };
     const build = (rest: object = {}, parts: readonly Part[] = []): IndexDocument => {
       const content = `${JSON.stringify({ key, ...base, ...rest }).slice(0, -1)},"words":${weigh(parts)}}`;
-      // So many digits are an exact number.
+      // This many digits are an exact number.
       const digest = Number.parseInt(hash('sha256', content).slice(0, 13), 16);
       return { key, digest, words, text: `{"digest":${digest},${content.slice(1)}` };
     };
@@ -80,7 +80,7 @@ function describe(format: IndexFormat, { words, geometries, ...entries }: Docume
   return { words, facts: facts.join(' '), numbers, places };
 }
 
-/** JSON: letters and digits need no escapes. */
+/** JSON text: letters and digits need no escapes. */
 function weigh(parts: readonly Part[]): string {
   const most = new Map(parts[0]?.words);
   for (const { words } of parts.slice(1))
@@ -88,7 +88,7 @@ function weigh(parts: readonly Part[]): string {
   return `{${Array.from(most, ([word, weight]) => `"${word}":${Math.round(weight * 100)}`).join()}}`;
 }
 
-/** No id of a network. */
+/** Not a valid network id. */
 export const everyNetwork = '*';
 
 function found(parts: readonly Part[]) {
@@ -99,7 +99,7 @@ function found(parts: readonly Part[]) {
   return { facts, numbers: parts.flatMap(({ numbers }) => numbers), ...places };
 }
 
-/** A point is measured. Of anything else the box leads to it, and it comes before all that is measured: nobody knows how near it is. */
+/** A point is measured. Other geometries are found by their box, and come before all measured points, because their distance is unknown. */
 function placeFields(format: IndexFormat, slot: number | string, geometry: Geometry): Part['places'] {
   if (geometry.type === 'Point' && pointOf(geometry)) {
     const [longitude = 0, latitude = 0] = geometry.coordinates;
@@ -130,12 +130,12 @@ export function objectFact(path: string): string {
   return `${hash53(`${path}\u0004`)}`;
 }
 
-/** A geometry stands at the path. */
+/** The document has a geometry at the path. */
 export function placeFact(path: string): string {
   return `${hash53(`${path}\u0005`)}`;
 }
 
-/** A number under a path as an address of 16 bytes, in the order of numbers: seven bytes of the column, after one that no other use of such addresses has, and eight of the number. */
+/** A number under a path as an address of 16 bytes, in numeric order: a byte that other addresses lack, seven of the column, eight of the number. */
 export function numberText(column: number, value: number): string {
   const bytes = new DataView(new ArrayBuffer(16));
   bytes.setBigUint64(0, BigInt(-column));

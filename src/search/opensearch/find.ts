@@ -13,14 +13,14 @@ import { type OpenSearch, RefusedByOpenSearch } from './client.ts';
 import { placeFact } from './document.ts';
 import { maxResults } from './indexes.ts';
 
-// A search in OpenSearch: one question gives the first hits in their order, and how many there are. Each hit is compared with the documents (confirm.ts), which may put it further back: so it comes out when
-// nothing that was not read yet can come before it.
+// A search in OpenSearch: one question returns the first hits in order, and their total number. Each hit is compared with the documents (confirm/),
+// which may move it back. So it is returned when no unread hit can come before it.
 
-/** Hits that are compared at a time where all have to be. */
+/** Number of hits that are compared at once if all must be compared. */
 const comparedAtOnce = 1_000;
-/** Hits beyond the page that are read with it: they may change places with its last ones. */
+/** Hits beyond the page that are read with it, because they may change places with its last ones. */
 const beyondPage = { usual: 1, banded: 10 };
-/** Documents of the page that are read while they are compared. */
+/** Maximum of documents of the page that are read during the comparison. */
 const maxAhead = 100;
 /** Ranks of OpenSearch have seven digits. */
 const relativeSlack = 1e-6;
@@ -28,11 +28,11 @@ const relativeSlack = 1e-6;
 export interface FindOptions {
   /** The search is repeated if the page has changed meanwhile. */
   isFirst?: boolean;
-  /** Begins to read resources of the page while they are compared. */
+  /** Starts reading resources of the page during the comparison. */
   readAhead?(keys: readonly number[]): void;
 }
 
-/** Hits in the order of the answer, part by part, and how many more there are. */
+/** Hits in the order of the answer, in batches, and the number of further hits. */
 export async function* findIndexedHits(
   { client, readQuery }: { client: OpenSearch; readQuery(tools: Tools, plan: Plan): Promise<TextQuery> },
   tools: Tools,
@@ -77,19 +77,19 @@ export async function* findIndexedHits(
     yield settled;
     if (isAll) return;
     after = last.sort;
-    // Only counted: what was read and is not settled matches, too.
+    // The rest is only counted. Hits that were read but are not settled also match.
     if (question.isExact && sent >= wanted && !bound?.isWide) return yield total - read + pending.length;
   }
 }
 
-/** Whoever reads the page sees what has changed, and asks again: then hits are compared before. */
+/** Reading the page detects changes and repeats the search. The repeated search compares the hits first. */
 function isCheckedOnPage({ filter, spatial, text }: Plan, { isExact }: IndexQuestion): boolean {
   const isOfResources =
     filter === undefined || (filter.check && !filter.lookups.catalog && !filter.isOfOffers);
   return isExact && isOfResources === true && spatial.length === 0 && text === undefined;
 }
 
-/** A version of the index, or 503: there is none yet. */
+/** The version of the index, or 503 if there is none yet. */
 export async function readVersion({ reader }: Tools): Promise<number> {
   const version = await reader.value<number | undefined>(
     'select version from discovery.external_index where name is not null',
@@ -100,7 +100,7 @@ export async function readVersion({ reader }: Tools): Promise<number> {
   return version;
 }
 
-/** What the question sorts by, and the key. */
+/** The sort values of the question, and the key. */
 type IndexHit = { sort: unknown[] };
 
 async function askPage(
@@ -132,7 +132,7 @@ export async function hasPlace(client: OpenSearch, scope: Scope, paths: readonly
   return hits.total.value > 0;
 }
 
-/** What comes after a hit stands as high as it, at most. `isWide`: by a geometry that is not a point, so nobody knows how near. */
+/** Later hits rank at most as high as this. `isWide`: the geometry is not a point, so the distance is unknown. */
 type Bound = Pick<Hit, 'rank' | 'band' | 'distance'> & { isWide: boolean };
 
 function readBound({ sortedBy, hasDistance }: IndexQuestion, { sort }: IndexHit): Bound {
@@ -151,7 +151,7 @@ function readBound({ sortedBy, hasDistance }: IndexQuestion, { sort }: IndexHit)
   };
 }
 
-/** Whether nothing that follows can come before a hit. Distances are rounded to a centimetre. */
+/** Whether no later hit can come before this one. Distances are rounded to a centimetre. */
 function isSettled(hit: Hit, bound: Bound): boolean {
   if (bound.distance === undefined) return compareStanding(hit, bound) <= 0;
   if (bound.band === undefined) return (hit.distance ?? 0) <= bound.distance + slackMeters;

@@ -8,23 +8,23 @@ import { type FindOptions, findIndexedHits, hasPlace, readVersion } from './find
 import { createSender } from './send.ts';
 import { createWordReader } from './word-index.ts';
 
-// The index in OpenSearch, as the rest of the search engine sees it (ADR 22).
+// The index in OpenSearch, as the other parts of the search engine see it (ADR 22).
 
 export type IndexedSearch = NonNullable<ReturnType<typeof openIndexedSearch>>;
 
-/** Undefined: the index is in the database. */
+/** Undefined if the index is in the database. */
 export function openIndexedSearch({ config, now }: { config: Config; now: () => Date }, format: IndexFormat) {
   if (config.SEARCH_INDEX !== 'opensearch') return undefined;
   const client = connectOpenSearch(config);
   const readWords = createWordReader(client);
   const readQuery = (tools: Tools, plan: Plan) => readWords(plan, readVersion(tools));
   return {
-    /** Hits in the order of the answer, part by part, and how many more there are. */
+    /** Hits in the order of the answer, in batches, and the number of further hits. */
     findHits: (tools: Tools, plan: Plan, options: FindOptions) =>
       findIndexedHits({ client, readQuery }, tools, plan, options),
-    /** The words of a text, with what they stand for. */
+    /** The words of a text, with their matches. */
     readQuery,
-    /** Whether something that is searched has a geometry at one of these paths. */
+    /** Whether a searched document has a geometry at one of these paths. */
     hasPlace: (scope: Scope, paths: readonly string[]) => hasPlace(client, scope, paths),
     client,
     sender: createSender(client, format, now),

@@ -1,15 +1,15 @@
 import { type OpenSearch, RefusedByOpenSearch } from './client.ts';
 
-// The indexes of a generation: documents, and beside them the words of all texts. Names are <prefix>-<n> and <prefix>-<n>-words; searches use the aliases <prefix> and <prefix>-words.
+// The indexes of a generation, <prefix>-<n> with documents and <prefix>-<n>-words. Searches use the aliases <prefix> and <prefix>-words.
 // The fields are fixed: paths that publishers choose are hashed into values, or into one of a few fields for places (document.ts).
 
-/** Fields for the geometries of different paths. Two paths may share one: the evaluator compares the document. */
+/** Fields for the geometries of different paths. Two paths may share one, because the evaluator compares the document. */
 export const placeSlots = 16;
 /** The field for all paths together. */
 export const anyPlace = 'any';
 
 const term = { type: 'keyword', doc_values: false, norms: false };
-/** Terms with spaces between them. */
+/** Terms separated by spaces. */
 const terms = { type: 'text', analyzer: 'whitespace', index_options: 'docs', norms: false };
 const stored = { type: 'long', doc_values: true };
 
@@ -48,16 +48,16 @@ export function wordsOf(index: string): string {
   return `${index}-words`;
 }
 
-/** The name of an index that there is not yet. */
+/** Creates the indexes under a new name and returns it. */
 export async function createIndexes(client: OpenSearch): Promise<string> {
   const known = Object.keys(await client.ask<object>(`/${client.prefix}-*`, { method: 'GET' }));
   const numbers = known.flatMap((name) => Number(name.slice(client.prefix.length + 1)) || []);
   const index = `${client.prefix}-${Math.max(0, ...numbers) + 1}`;
   const settings = {
     number_of_shards: client.shards,
-    // One copy more where there is a second node for it.
+    // One replica if there is a second node for it.
     auto_expand_replicas: '0-1',
-    // A refresh after each feed shows all of it.
+    // A refresh after each round makes it visible.
     refresh_interval: '-1',
     max_result_window: maxResults,
   };
@@ -67,10 +67,10 @@ export async function createIndexes(client: OpenSearch): Promise<string> {
   return index;
 }
 
-/** Most hits of one request. */
+/** Maximum of hits of one request. */
 export const maxResults = 20_000;
 
-/** Has searches read an index, in one step, and deletes the others. */
+/** Switches searches to an index, in one step, and deletes the others. */
 export async function switchIndex(client: OpenSearch, index: string): Promise<void> {
   const { prefix } = client;
   const known = Object.keys(await client.ask<object>(`/${prefix}-*`, { method: 'GET' }));
@@ -84,7 +84,7 @@ export async function switchIndex(client: OpenSearch, index: string): Promise<vo
   await client.ask('/_aliases', { body: { actions } });
 }
 
-/** Throws where a shard has not shown what was written. */
+/** Throws if a shard could not refresh. */
 export async function refresh(client: OpenSearch, indexes: readonly string[]): Promise<void> {
   const names = indexes.flatMap((index) => [index, wordsOf(index)]);
   const { _shards } = await client.ask<{ _shards: { failed: number } }>(`/${names}/_refresh`);
@@ -93,12 +93,12 @@ export async function refresh(client: OpenSearch, indexes: readonly string[]): P
 
 type BulkAnswer = { errors: boolean; items: Record<string, { status: number; error?: object }>[] };
 
-/** Characters of one request, about. */
+/** Approximate maximum of characters of one request. */
 const maxBulkLength = 4_000_000;
-/** A version is there that is as new, or newer. */
+/** The index has the same or a newer version. */
 const conflict = 409;
 
-/** Writes in bulk: each item is an action, and on the next line the document if there is one. A higher version that is there already stays. */
+/** Writes in bulk: each item is an action, followed by a line with the document if there is one. Existing higher versions stay. */
 export async function writeBulk(client: OpenSearch, index: string, items: readonly string[]) {
   for (let [start, end] = [0, 0]; end < items.length; start = end) {
     for (let length = 0; end < items.length && length < maxBulkLength; end++)

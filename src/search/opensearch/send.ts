@@ -8,9 +8,9 @@ import { createDocuments, type IndexDocument } from './document.ts';
 import { writeBulk } from './indexes.ts';
 import { createWordWriter } from './word-index.ts';
 
-// Compares a part of the space of keys with an index, and sends what differs.
+// Compares a range of keys with an index, and sends the differences.
 
-/** Documents that are read, compared and sent together. */
+/** Number of documents that are read, compared and sent together. */
 const documentsAtOnce = 1_000;
 
 export function createSender(client: OpenSearch, format: IndexFormat, now: () => Date) {
@@ -21,7 +21,7 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
       const meta = `{"_id":"${key}","version":${version},"version_type":"external_gte"}`;
       return document ? `{"index":${meta}}\n${document.text}` : `{"delete":${meta}}`;
     });
-    // Words first: if this fails, the documents will differ again.
+    // Words first: if this fails, the documents still differ next time.
     await addWords(
       index,
       differences.flatMap(({ document }) => document?.words ?? []),
@@ -30,7 +30,7 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
   }
 
   return {
-    /** Compares the first part of a range with an index, and sends what differs if there is a version for it. `next`: where the rest begins. */
+    /** Compares the first part of a range with an index, and sends the differences if there is a version for them. `next`: start of the rest. */
     async compare(queryable: Queryable, index: string, range: KeyRange, version?: number) {
       const { documents, ranges, rest } = await readPart(queryable, format, now(), [range]);
       const differences = findDifferences(documents, await readDigests(client, index, ranges));
@@ -38,7 +38,7 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
       return { documents: documents.size, next: rest[0]?.from, differences };
     },
 
-    /** Sends what differs in some ranges, part by part, until the time is over, and returns the ranges that are left. `isEmpty`: the index has nothing there yet. */
+    /** Sends the differences in some ranges until the time is over. Returns the rest. `isEmpty`: the index has nothing there yet. */
     async sendAll(
       queryable: Queryable,
       indexes: readonly string[],
@@ -58,7 +58,7 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
         const part = await readPart(queryable, format, now(), left);
         await sending;
         sending = sendPart(part);
-        sending.catch(() => undefined); // it is awaited, and thrown, a part later
+        sending.catch(() => undefined); // thrown when awaited, a part later
         left = part.rest;
       } while (left.length > 0 && performance.now() < end);
       await sending;
@@ -69,7 +69,7 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
 
 type SendOptions = { version: number; isEmpty?: boolean; forMs?: number };
 
-/** What the first part of some ranges of keys should have. */
+/** The documents that an index should have for the first part of some key ranges. */
 interface Part {
   ranges: KeyRange[];
   documents: Map<number, IndexDocument>;

@@ -7,12 +7,12 @@ import { type AskedText, weighWords } from '../text/read-words.ts';
 import type { OpenSearch } from './client.ts';
 import { wordsOf, writeBulk } from './indexes.ts';
 
-// The dictionary: which words the documents have, and under which keys they are found in spite of typing errors.
+// The dictionary: the words of the documents, and the keys that find them despite typing errors.
 
-/** Words that this process has sent, or found there. */
+/** Words that this process has sent or found in the index. */
 const knownWords = 200_000;
 
-/** Adds words. They are never removed: one that no document has any more finds nothing. */
+/** Adds words. They are never removed: a word without documents finds nothing. */
 export function createWordWriter(client: OpenSearch, { typing }: IndexFormat) {
   const known = new LruCache<string, true>(knownWords);
   return async (index: string, words: readonly string[]): Promise<void> => {
@@ -27,17 +27,17 @@ export function createWordWriter(client: OpenSearch, { typing }: IndexFormat) {
   };
 }
 
-/** Matches of lookups, and numbers of documents, that are kept until the index has changed. */
+/** Maximum of cached matches of lookups, and of cached document counts, until the index changes. */
 const kept = { lookups: 20_000, counts: 100_000 };
-/** Words that one request counts. */
+/** Number of words that one request counts. */
 const countedAtOnce = 200;
 const candidatesAtOnce = 10_000;
 
-/** Reads the words of a query, with what they stand for. `reading`: the version of the index. */
+/** Reads the words of a query, with their matches. `reading`: the version of the index. */
 export function createWordReader(client: OpenSearch) {
   let newest = { version: -1, ...emptyCaches() };
   return async (asked: AskedText, reading: Promise<number>): Promise<TextQuery> => {
-    // As a rule the index has not changed: it is asked before that is known.
+    // Usually the index has not changed, so read before the version is known.
     const caches = newest;
     const query = readWords(client, caches, asked);
     query.catch(() => undefined);
@@ -64,12 +64,12 @@ async function readWords(
     !joins && found.find(nearLookups[index]?.name ?? '') === undefined;
   const farLookups = words.filter(isNew).map((word) => farLookup(word, format));
   const [near] = await Promise.all([
-    // Whether the index has the new words is not known yet.
+    // It is not known yet whether the index has the new words.
     find([...nearLookups, ...farLookups]),
     count([everyDocument, ...words.map(({ word }) => word)]),
   ]);
   const asked: MatchedWord[] = words.map((word, index) => ({ ...word, near: near[index] ?? [] }));
-  // The word itself was counted already.
+  // The word itself was already counted.
   const gone = asked.filter(({ joins, near }) => {
     return !joins && !isKnown(near.map((match) => ({ ...match, documents: documentsOf(match.word) })));
   });
@@ -86,7 +86,7 @@ function emptyCaches() {
   };
 }
 
-/** In the place of a word. */
+/** Used instead of a word. */
 const everyDocument = '';
 
 async function findCandidates(client: OpenSearch, found: WordCaches['found'], lookups: readonly Lookup[]) {

@@ -29,7 +29,7 @@ useDatabase((opened) => {
   database = withCaches(opened);
 });
 
-/** Keys that are known. */
+/** A set of known keys. */
 function arraySet(keys: Keys): DocSet {
   let at = 0;
   return {
@@ -43,7 +43,7 @@ function arraySet(keys: Keys): DocSet {
   };
 }
 
-/** Holds what every set promises. `open` makes the same set again; `others` are keys that need not be in it. */
+/** Checks the contract of every set. `open` creates the same set again; `others` are keys that need not be in it. */
 async function holdContract(
   open: () => DocSet | Promise<DocSet>,
   expected: Keys,
@@ -54,7 +54,7 @@ async function holdContract(
   const found: number[] = [];
   for (let keys = await set.next(limit); keys; keys = await set.next(limit)) {
     expect(keys.length).toBeGreaterThan(0);
-    // It may be asked at any time, and moves nothing.
+    // It may be called at any time, without side effects.
     expect(await set.among(keys)).toEqual(keys);
     found.push(...keys);
   }
@@ -217,7 +217,7 @@ async function openPlaceSet(scope: Scope): Promise<DocSet> {
   return (await openPlace(tools, [plan], { isBesideOthers: false, countUpTo: 100 })).set();
 }
 
-/** So few points need no thread. */
+/** This few points need no thread. */
 function fail(): never {
   throw new Error('a thread was asked');
 }

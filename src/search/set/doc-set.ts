@@ -1,16 +1,16 @@
 import { concatenate, type Keys, noKeys, union } from './sorted.ts';
 
 /**
- * Documents in ascending order of keys: the one interface of everything that a search intersects, as tantivy's `DocSet`. Posting lists, ranges of a column, the resources of catalogs, the
- * resources that offers cover, scopes, unions, intersections and checks are sets, and compose. They work on batches, because a key at a time is too slow in JavaScript, and a seek at a time
- * would be a round trip to the database for each.
+ * Documents in ascending order of keys: the one interface of everything that a search intersects, like tantivy's `DocSet`. Posting lists, ranges of a column, the resources of catalogs, the
+ * resources that offers cover, scopes, unions, intersections and checks are sets that compose. They work in batches, because single keys are too slow in JavaScript, and each seek would be
+ * a round trip to the database.
  *
- * - `next` returns keys in ascending order, none twice, each above all that came before; never an empty array. Undefined: there are no more, then and ever after.
- * - `next` returns about `limit` keys: fewer or more where that is simpler.
- * - `among` returns those of the given keys, which are in ascending order, that are in the set. It does not move `next`, and may be called at any time.
- * - `estimate` is about how many there are: 0 only for an empty set. An intersection begins with the lowest.
+ * - `next` returns keys in ascending order, without repetitions, each above all earlier ones; never an empty array. Undefined: there are no more, also in later calls.
+ * - `next` returns about `limit` keys: fewer or more if that is simpler.
+ * - `among` returns those of the given keys (in ascending order) that are in the set. It does not move `next`, and may be called at any time.
+ * - `estimate` is the approximate number of keys: 0 only for an empty set. An intersection begins with the lowest.
  *
- * doc-set.test.ts tests all of them alike.
+ * doc-set.test.ts tests all of them.
  */
 export interface DocSet {
   readonly estimate: number;
@@ -23,7 +23,7 @@ const emptySet: DocSet = { estimate: 0, next: async () => undefined, among: asyn
 export function unionOf(sets: readonly DocSet[]): DocSet {
   const [only, ...others] = sets;
   if (others.length === 0) return only ?? emptySet;
-  /** Keys that were read of each and not returned yet; undefined: it has no more. */
+  /** Keys of each set that were read but not returned yet; undefined: it has no more. */
   const pending: (Keys | undefined)[] = sets.map(() => noKeys);
   return {
     estimate: sets.reduce((sum, { estimate }) => sum + estimate, 0),
@@ -33,7 +33,7 @@ export function unionOf(sets: readonly DocSet[]): DocSet {
           if (pending[index]?.length === 0) pending[index] = await set.next(limit);
         }),
       );
-      // Beyond the lowest last key, one of them may have more.
+      // Beyond the lowest last key, one of the sets may have more.
       const bound = Math.min(...pending.map((keys) => keys?.at(-1) ?? Number.POSITIVE_INFINITY));
       if (bound === Number.POSITIVE_INFINITY) return undefined;
       const ready = pending.flatMap((keys, index) => {
@@ -49,7 +49,7 @@ export function unionOf(sets: readonly DocSet[]): DocSet {
   };
 }
 
-/** The set with the lowest estimate leads; the others are asked which of its keys they have. */
+/** The set with the lowest estimate leads; the others check its keys. */
 export function intersectionOf(sets: readonly DocSet[]): DocSet {
   const [lead, ...others] = [...sets].sort((a, b) => a.estimate - b.estimate);
   if (lead === undefined || others.length === 0) return lead ?? emptySet;
@@ -63,7 +63,7 @@ export function intersectionOf(sets: readonly DocSet[]): DocSet {
   });
 }
 
-/** Reads on until something is left of a batch. Undefined: there are no more. */
+/** Reads until something is left of a batch. Undefined: there are no more. */
 export async function nextLeft<T>(
   next: () => Promise<T | undefined>,
   select: (batch: T) => Keys | Promise<Keys>,
@@ -75,7 +75,7 @@ export async function nextLeft<T>(
   return undefined;
 }
 
-/** Keys of a set that pass a check, which keeps their order. While fewer than half of the requested number pass, it reads as many more as should give the rest at the same rate. */
+/** The keys of a set that pass a check, in their order. If fewer than half of `limit` pass, reads more, as the pass rate suggests. */
 export function checkedBy(set: DocSet, check: (keys: Keys) => Promise<Keys>): DocSet {
   return {
     estimate: set.estimate,
@@ -103,7 +103,7 @@ export function checkedBy(set: DocSet, check: (keys: Keys) => Promise<Keys>): Do
 /** Keys: some milliseconds of work. */
 const mostAtOnce = 20_000;
 
-/** All keys of a set, or undefined if they are more than `atMost`. */
+/** All keys of a set, or undefined if there are more than `atMost`. */
 export async function readAll(set: DocSet, atMost = Number.POSITIVE_INFINITY): Promise<Keys | undefined> {
   const batches: Keys[] = [];
   let count = 0;

@@ -1,6 +1,6 @@
-// Sorted arrays of keys: search, intersection, union and difference. The sets of documents (doc-set.ts) are made of them.
+// Sorted arrays of keys: search, intersection, union and difference. The sets of documents (doc-set.ts) use them.
 
-/** Keys in ascending order, none twice. */
+/** Keys in ascending order, without repetitions. */
 export type Keys = Float64Array;
 
 export const noKeys: Keys = new Float64Array();
@@ -9,7 +9,7 @@ export function keysOf(numbers: Iterable<number>): Keys {
   return dropRepeats(Float64Array.from(numbers).sort());
 }
 
-/** Drops repeated keys; the keys are sorted. */
+/** Drops repeated keys from sorted ones. */
 export function dropRepeats(keys: Float64Array): Keys {
   let count = 0;
   for (let index = 0; index < keys.length; index++)
@@ -29,7 +29,7 @@ export function lowerBound(keys: Float64Array, key: number, from = 0, end = keys
   return low;
 }
 
-/** The same from an index whose key is lower: a galloping search, in which what is near is found soon. */
+/** The same from an index with a lower key: a galloping search, which finds near keys fast. */
 export function gallop(keys: Float64Array, key: number, from: number): number {
   let low = from;
   let step = 1;
@@ -41,7 +41,7 @@ export function hasKey(keys: Keys, key: number): boolean {
   return keys[lowerBound(keys, key)] === key;
 }
 
-/** Skips through the longer one, reading only what is needed to find the keys of the shorter one. */
+/** Skips through the longer one, and reads only what is needed to find the keys of the shorter one. */
 export function intersection(a: Keys, b: Keys): Keys {
   const common = new Float64Array(Math.min(a.length, b.length));
   let count = 0;
@@ -59,7 +59,7 @@ export function intersection(a: Keys, b: Keys): Keys {
   return common.subarray(0, count);
 }
 
-/** Neighbours are merged, and the results again, until one is left. */
+/** Merges neighbours, then the results, until one is left. */
 export function union(sets: readonly Keys[]): Keys {
   let left = sets.filter(({ length }) => length > 0);
   while (left.length > 1) {
@@ -84,7 +84,7 @@ function merge(a: Keys, b: Keys): Keys {
   return both.subarray(0, count + (a.length - i) + (b.length - j));
 }
 
-/** Keys of the first that the second lacks. */
+/** The keys of the first set that the second lacks. */
 export function difference(a: Keys, b: Keys): Keys {
   if (b.length === 0) return a;
   const left = new Float64Array(a.length);
@@ -97,7 +97,7 @@ export function difference(a: Keys, b: Keys): Keys {
   return left.subarray(0, count);
 }
 
-/** One after the other. A single one is not copied. */
+/** Concatenates arrays. Does not copy a single one. */
 export function concatenate(parts: readonly Float64Array[]): Float64Array {
   if (parts.length === 1 && parts[0]) return parts[0];
   const all = new Float64Array(parts.reduce((sum, { length }) => sum + length, 0));

@@ -8,7 +8,7 @@ import { createDeadline } from '../deadline.ts';
 import type { Tools } from '../tools.ts';
 import { judge, planConstraint } from './constraint.ts';
 
-// Which comparisons are made on the main thread: a search whose threads only count what they are asked.
+// Which comparisons run on the main thread: the threads of this search only count requests.
 
 const point: Geometry = { type: 'Point', coordinates: [0, 0] };
 

@@ -14,23 +14,23 @@ import { type Keys, keysOf } from '../set/sorted.ts';
 import type { Tools } from '../tools.ts';
 import { type KeyedShape, type Region, readGeometries, readNearby } from './read-geometries.ts';
 
-// A spatial constraint of a search, and what it says of stored geometries. Both may have tens of thousands of parts. Then they are compared in threads, under the deadline: `judge` and `findBox`
-// decide on that. The distance between two points follows from their boxes (`lookAround`). Threads get texts: to copy an object would block the main thread for as long as to parse it.
+// A spatial constraint of a search, and its results for stored geometries. Both may have tens of thousands of parts. Then they are compared in threads, under the deadline: `judge` and `findBox`
+// decide that. The distance between two points follows from their boxes (`lookAround`). Threads get texts, because copying an object would block the main thread for as long as parsing it.
 
 /** A spatial constraint of an intent. */
 export interface SpatialPlan {
   constraint: SpatialConstraint;
-  /** Among those of the intent. */
+  /** Its index in the intent. */
   position: number;
-  /** As geometries are indexed; a target that no indexed path can equal has none. */
+  /** In the spelling of the index; empty if no indexed path can equal a target. */
   paths: string[];
-  /** The geometry. */
+  /** The geometry as text. */
   text: string;
-  /** So large that a thread looks at it. */
+  /** Too large for the main thread. */
   isLarge: boolean;
 }
 
-/** Characters of a geometry: more are left to a thread. */
+/** Characters of a geometry: longer ones go to a thread. */
 const maxInlineText = 5_000;
 
 export function planConstraint(constraint: SpatialConstraint, position: number, paths: string[]) {
@@ -40,7 +40,7 @@ export function planConstraint(constraint: SpatialConstraint, position: number, 
 
 /** With the region in which geometries can satisfy it. */
 export interface LocatedConstraint extends SpatialPlan {
-  /** Around the geometry of the constraint. */
+  /** The box around the geometry of the constraint. */
   around: SphereBox;
   region: Region;
 }
@@ -51,7 +51,7 @@ export function isRadius({ constraint }: SpatialPlan): boolean {
 
 /** The result of a constraint on some geometries. */
 export interface GeometryTally extends Tally {
-  /** Distance of the nearest, in metres; infinite if none is measured. */
+  /** Distance of the nearest, in metres; infinite if none was measured. */
   distance: number;
 }
 
@@ -62,16 +62,16 @@ export function addTallies(a: GeometryTally, b: GeometryTally): GeometryTally {
   return { asked: a.asked + b.asked, holds: a.holds + b.holds, distance };
 }
 
-/** Documents around a radius. */
+/** Documents near the centre of a radius. */
 export interface Look {
   keys: Keys;
-  /** The results of the constraint that follow from the boxes of points. All geometries of the other documents have to be read. */
+  /** Results that follow from the boxes of points. For the other documents, all geometries must be read. */
   measured: Map<number, GeometryTally>;
   /** Metres: everything nearer was found. */
   reach: number;
 }
 
-/** Looks for the nearest geometries. Where any geometry will do, documents that have nothing but points outside the radius are left out. */
+/** Finds the nearest geometries. If any geometry will do, omits documents with nothing but points outside the radius. */
 export async function lookAround(
   reader: IndexReader,
   located: LocatedConstraint,
@@ -95,7 +95,7 @@ export async function lookAround(
   };
 }
 
-/** Along the surface, from a way through the sphere of radius 1; a hair less, so that whatever is just as far as the farthest waits for the next look. */
+/** Converts a chord to metres, slightly rounded down, so that geometries as far as the farthest wait for the next look. */
 function metersOf(chord: number): number {
   return 2 * earthRadiusMeters * Math.asin(Math.min(1, Math.max(0, chord - rounding) / 2));
 }
@@ -112,7 +112,7 @@ export async function judgeKeys(tools: Tools, located: LocatedConstraint, keys: 
   return tallies;
 }
 
-/** More characters of stored geometries, or more pairs of edges, are judged in a thread: fewer take some milliseconds. */
+/** More characters of stored geometries, or more pairs of edges, go to a thread. Fewer take some milliseconds. */
 const maxInlineShapes = 200_000;
 const maxInlinePairs = 10_000;
 
@@ -143,7 +143,7 @@ export async function judge(
   });
 }
 
-/** Names, in the log, the stored geometry that a search was comparing when its time was over. The search's own reader has no time left, so the database is asked. */
+/** Logs the stored geometry that was being compared at the deadline. The search's reader has no time left, so this asks the database. */
 async function logCostly({ database, logger, reader: { index } }: Tools, { key, shape }: KeyedShape) {
   if (logger === undefined) return;
   try {
@@ -167,11 +167,11 @@ const logWithinMs = 1_000;
 interface ThreadInput {
   constraint: Omit<SpatialConstraint, 'geometry'> & { geometry: string };
   shapes: string[];
-  /** The index of the shape that is being judged; -1 while that is none. */
+  /** The index of the shape being judged; -1 before the first. */
   progress: Int32Array;
 }
 
-/** The same in a thread, of GeoJSON texts. */
+/** The same in a thread, with GeoJSON texts. */
 export function judgeShapes({ constraint, shapes, progress }: ThreadInput): GeometryTally[] {
   const say = prepare({ ...constraint, geometry: JSON.parse(constraint.geometry) });
   return shapes.map((shape, index) => {

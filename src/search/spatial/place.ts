@@ -23,18 +23,18 @@ import {
 } from './constraint.ts';
 import { countRegion, listLocatedOffers, readRegion } from './read-geometries.ts';
 
-// The place of an intent: all its spatial constraints over the stored geometries. A resource has its own geometries, those of its provider, and those of its catalog's offers that cover it now. The index of boxes leads
-// to the keys of what may satisfy a constraint; the geometries of those that passed everything else are read, and decide. Points decide without being read.
+// The place of an intent: all its spatial constraints on the stored geometries. A resource has its own geometries, those of its provider, and those of its catalog's offers that cover it now. The index of boxes
+// proposes keys. Then the geometries of candidates that passed everything else are read, and decide. Points decide without being read.
 
 export type Place = Awaited<ReturnType<typeof openPlace>>;
 
-/** Geometries of the first look around: alone, the nearest are enough for an answer; beside other parts, all of few are held against those. */
+/** Geometries of the first look around: for a place alone, the nearest are enough; with other parts, all of a few are compared with those. */
 const firstLook = { alone: 500, besideOthers: 1_000 };
 /** Each longer look around starts again, with this factor. */
 const growth = 4;
-/** Geometries of a region that are read at a time, in the order of keys. */
+/** Number of geometries of a region that are read at once, in key order. */
 const regionAtOnce = 1_600;
-/** Resources that are checked at a time: a catalog may have many more. */
+/** Number of resources that are checked at once: a catalog may have many more. */
 const checkedAtOnce = 2_000;
 
 /** `isBesideOthers`: the intent has other parts. `countUpTo`: maximum of counted geometries. */
@@ -49,7 +49,7 @@ export async function openPlace(
   const limit = isBesideOthers ? firstLook.besideOthers : firstLook.alone;
   const first = radius && (await trace.time('look around', () => lookAround(reader, radius, limit)));
   const isAll = first?.reach === Number.POSITIVE_INFINITY;
-  // A radius alone leads anyway.
+  // A radius alone always leads.
   const isCounted = isAll || (radius && located.length === 1 && !isBesideOthers);
   const counts = await Promise.all(
     located.map((each) =>
@@ -74,22 +74,22 @@ export async function openPlace(
     hasDistance: radius !== undefined,
     /** Selects the resources that satisfy all constraints, with their distances. */
     check: (keys: Keys) => check(keys),
-    /** All resources that may satisfy the most selective constraint, or undefined if they are more than `atMost`: a provider's place counts for all its resources. */
+    /** All resources that may satisfy the most selective constraint, including all of a provider there; undefined if more than `atMost`. */
     async candidates(atMost: number): Promise<Keys | undefined> {
       if (lead !== radius || !isAll) return readAll(candidatesOf(tools, lead, estimate), atMost);
       const keys = await resourcesOf(reader, first.keys, tools.scope.now);
       return keys.length > atMost ? undefined : keys;
     },
-    /** The resources that satisfy all constraints, in the order of keys. */
+    /** The resources that satisfy all constraints, in key order. */
     set: (): DocSet =>
       checkedBy(candidatesOf(tools, lead, estimate), async (keys) => {
         const found: Hit[] = [];
         for (const some of inBatches(keys, checkedAtOnce)) found.push(...(await check(some)));
         return keysOfHits(found);
       }),
-    /** The same, the nearest first, of those that `select` keeps. In wider and wider looks around: beyond the farthest box that a look has reached, something nearer may follow, so what is farther away waits for the next look. */
+    /** The same, nearest first, in wider and wider looks. Resources beyond the farthest box wait for the next look, which may find nearer ones. */
     async *nearest(select: (keys: Keys) => Promise<Keys>): AsyncGenerator<Hit[]> {
-      // Where another constraint is more selective than the radius, all that satisfy it are few.
+      // If another constraint is more selective than the radius, few resources satisfy it.
       const isFew = lead !== radius && estimate <= limit;
       const all = isFew && (await readAll(candidatesOf(tools, lead, estimate)));
       if (all) return yield sortHits(await check(await select(all)));
@@ -119,15 +119,15 @@ export async function openPlace(
 async function locate(tools: Tools, plan: SpatialPlan): Promise<LocatedConstraint> {
   const { operator, distanceMeters, quantifier } = plan.constraint;
   const around = await findBox(tools, plan);
-  // NONE is satisfied by what is far away.
+  // NONE is satisfied by distant geometries.
   const box = quantifier === 'NONE' ? undefined : queryBoxAround(operator, around, distanceMeters);
   return { ...plan, around, region: { paths: plan.paths, ...(box && { box }) } };
 }
 
-/** `known`: where any geometry will do, what a look around has found. Of that, only shapes that were not measured are read. */
+/** `known`: if any geometry will do, the results of a look around. Of these, only shapes that were not measured are read. */
 type CheckedConstraint = LocatedConstraint & { known?: Look | undefined };
 
-/** The resources that have geometries in the region of a constraint, in the order of keys. */
+/** The resources with geometries in the region of a constraint, in key order. */
 function candidatesOf({ reader, scope }: Tools, { region }: LocatedConstraint, estimate: number): DocSet {
   let after: number | undefined = -1;
   const next = async () => {
@@ -140,7 +140,7 @@ function candidatesOf({ reader, scope }: Tools, { region }: LocatedConstraint, e
   return { estimate, next: byCatalog(next, standFor), among: async (keys) => keys };
 }
 
-/** The distance of a hit is that of its nearest geometry, by the first constraint that is a radius. */
+/** The distance of a hit is that of its nearest geometry, by the first radius. */
 async function checkConstraints(tools: Tools, located: readonly CheckedConstraint[], keys: Keys) {
   let left = hitsOf(keys);
   for (const constraint of located) {
@@ -171,7 +171,7 @@ async function tallyResources(tools: Tools, { known, ...located }: CheckedConstr
   );
   const byKey = await judgeKeys(tools, located, unmeasured);
   const ownTally = (key: number) => known?.measured.get(key) ?? byKey.get(key) ?? noGeometries;
-  /** By the keys of resources, and of heads, of what offers bring to them: wide ones are added up once for a catalog. */
+  /** Results of offers by the keys of the resources that they cover. Offers on a whole catalog are added up once, under its head. */
   const brought = new Map<number, GeometryTally>();
   for (const { key, covers } of covering) {
     const tally = ownTally(key);

@@ -7,9 +7,9 @@ import { firstNumbers, lastNumbers } from '../keys.ts';
 import type { Keys } from '../set/sorted.ts';
 import { boxText, pathDistance } from './write-geometries.ts';
 
-// Reads geometries from the spatial index (a GiST index of bounding boxes). A geometry is under the key of its resource or offer; that of a provider is under the head of the catalog.
+// Reads geometries from the spatial index (a GiST index of bounding boxes). Those of a provider have the head of the catalog as their key.
 
-/** Where to look: under one of some paths, perhaps within a box. */
+/** Where to search: under one of some paths, and within a box if there is one. */
 export interface Region {
   paths: readonly string[];
   box?: SphereBox;
@@ -21,7 +21,7 @@ export interface KeyedShape {
   shape: string;
 }
 
-/** How many geometries there are in a region, counted up to a limit under each path. */
+/** The number of geometries in a region, counted up to a limit under each path. */
 export function countRegion(reader: IndexReader, region: Region, limit: number): Promise<number> {
   return reader.value(
     `select coalesce(sum(counted.count), 0)::float8 from ${reader.index}.geometry_path as path
@@ -47,8 +47,8 @@ export function readRegion(reader: IndexReader, region: Region, after: number, l
 }
 
 /**
- * The nearest geometries of a region, as the index of boxes has them: shapes are not read. `found`: the documents, each with the place of its geometry on the unit sphere if that is a point. `chord`: how far
- * they reach, from box to box through the sphere of radius 1, which is never more than from geometry to geometry; undefined where they are all.
+ * The nearest geometries of a region from the index of boxes, without reading shapes. `found`: the documents, each with its point on the unit sphere if its geometry is a point. `chord`: distance of the
+ * farthest, from box to box through the unit sphere, which never exceeds that between the geometries; undefined if these are all.
  */
 export async function readNearby(
   reader: IndexReader,
@@ -99,7 +99,7 @@ export function readGeometries(reader: IndexReader, keys: readonly number[], pat
   );
 }
 
-/** The keys of those offers of catalogs, which are given by their heads, that have geometries under some paths. */
+/** The keys of the offers of catalogs (given by their heads) that have geometries under some paths. */
 export function listLocatedOffers(reader: IndexReader, heads: Keys, paths: readonly string[]): Promise<Keys> {
   return readKeys(
     reader,
@@ -115,12 +115,12 @@ function boxParameter({ box }: Region): string | null {
   return box ? boxText(box) : null;
 }
 
-/** The path is part of the box, so that one index finds both; without a box, all that stands under the path. */
+/** The path is part of the box, so one index finds both. Without a box: everything under the path. */
 function insideCondition({ box }: Region): string {
   return box ? `box && ${boxAt('$2')}` : `path_id = path.id and $2::cube is null`;
 }
 
-/** A box in the dimension of the path as well. */
+/** A box that includes the dimension of the path. */
 function boxAt(box: string): string {
   return `cube(${box}::cube, (path.id * ${pathDistance})::float8, (path.id * ${pathDistance} + 1)::float8)`;
 }

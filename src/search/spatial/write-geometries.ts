@@ -2,7 +2,7 @@ import { bigintArray } from '../../storage/binary-arrays.ts';
 import type { Queryable, Transaction } from '../../storage/database.ts';
 import type { KeyRange } from '../keys.ts';
 
-// Writes geometries in bulk, with their bounding boxes. The writer knows what differs between the old documents and the new ones: an entry that stays is not touched.
+// Writes geometries in bulk, with their bounding boxes. The writer knows what has changed, so other entries are not touched.
 
 export interface GeometryRow {
   key: number;
@@ -15,7 +15,7 @@ export interface GeometryRow {
   high: readonly number[];
 }
 
-/** The geometries of a range of keys as they are stored, their shapes as GeoJSON texts. */
+/** The stored geometries of a range of keys, their shapes as GeoJSON texts. */
 export function readGeometryRows(queryable: Queryable, index: string, { from, end }: KeyRange) {
   return queryable.rows<Omit<GeometryRow, 'position' | 'shape'> & { shape: string }>(
     `select key, path, shape::text as shape, array[cube_ll_coord(box, 1), cube_ll_coord(box, 2), cube_ll_coord(box, 3)] as low,
@@ -54,16 +54,16 @@ export function boxText({ low, high }: { low: readonly number[]; high: readonly 
   return `(${low}),(${high})`;
 }
 
-/** The path is the fourth dimension: shapes of different paths are far from each other. They are a little thick there: without thickness, the index would put shapes together however far apart they are. */
+/** The path is the fourth dimension, which separates paths. Shapes have a thickness there, or the index would group them at any distance. */
 function cubeText(box: { low: readonly number[]; high: readonly number[] }, pathId: number): string {
   const start = pathId * pathDistance;
   return `(${[...box.low, start]}),(${[...box.high, start + 1]})`;
 }
 
-/** More than any two places on the unit sphere are apart. */
+/** More than the maximum distance on the unit sphere. */
 export const pathDistance = 10;
 
-/** The numbers of paths. New ones are added outside of the transaction, as new words are, so that writers with the same new path do not wait for each other. */
+/** The numbers of paths. New ones are added outside the transaction, like new words, so writers with the same new path do not wait. */
 async function numberPaths(tx: Transaction, index: string, paths: ReadonlySet<string>) {
   const select = `select id, path from ${index}.geometry_path where path = any ($1)`;
   const find = () => tx.rows<{ id: number; path: string }>(select, [[...paths]]);

@@ -2,9 +2,9 @@ import { arraysOf, bigintArray, integerArray, textArray } from '../../storage/bi
 import type { Queryable, Transaction } from '../../storage/database.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 
-// The dictionary of a generation: the distinct words of all texts, each with its number, and the keys under which a word is found in spite of typing errors (the symmetric-delete method).
+// The dictionary of a generation: all words with their numbers, and the keys that find words despite typing errors (symmetric delete).
 
-/** The numbers of words; those that are new get one, outside of the transaction, and in one order for everybody, so that nobody waits in a circle. */
+/** The numbers of words. New words get one outside the transaction, always in the same order, to avoid deadlocks. */
 export async function numberWords(
   tx: Transaction,
   index: string,
@@ -20,7 +20,7 @@ export async function numberWords(
   return new Map([...known, ...added, ...(await findWords(tx, index, others))]);
 }
 
-/** Words and their keys in one statement: none is ever there without them. Those that are there get the keys that they lack. */
+/** Adds words and their keys in one statement, so no word is without keys. Existing words get missing keys. */
 export async function addWords(
   queryable: Queryable,
   index: string,

@@ -28,6 +28,6 @@ it('each of many unknown words is looked for among its own candidates, not among
   // A word has at most 500 candidates of its forms, and some of its typing errors.
   expect(candidates).toBeGreaterThan(0);
   expect(candidates).toBeLessThan(beginnings.length * 600);
-  // Each word of a candidate is read to sort candidates by what they are for, and not once for each word of the text.
+  // The word of each candidate is read to assign it to its lookup, but not once for each word of the text.
   expect(reads).toBeLessThanOrEqual(candidates * 4);
 });

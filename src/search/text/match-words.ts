@@ -15,24 +15,24 @@ import type { Queryable } from '../../storage/database.ts';
 import { type IndexReader, isCached, readForCache, type WordMatch } from '../cache/caches.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 
-// Looks words of a query up in the dictionary, through a cache.
+// Looks up words of a query in the dictionary, through a cache.
 
 export interface MatchedWord extends TextWord {
   /** The indexed words that are the word, a form of it, or the word in another script. */
   near: readonly WordMatch[];
-  /** Where the dictionary does not have the word: those that begin with it, misspelt ones, and what may be parts of it. */
+  /** If the dictionary lacks the word: words that begin with it, similar words, and possible parts of it. */
   far?: readonly WordMatch[];
 }
 
 /** A lookup of a word in the dictionary. */
 export interface Lookup {
-  /** Under which its matches are kept. */
+  /** The key of its matches in the cache. */
   name: string;
   words: readonly string[];
   hashes: readonly number[];
-  /** The `most` shortest words that begin like this, up to a length. */
+  /** The `most` shortest words with this beginning, up to a length. */
   range?: { beginning: string; maxLength: number; most: number };
-  /** The word that the dictionary must not have. */
+  /** The lookup is skipped if the dictionary has this word. */
   unless?: string;
   select(candidates: readonly IndexedWord[]): WordMatch[];
 }
@@ -42,7 +42,7 @@ export interface IndexedWord {
   word: string;
 }
 
-/** In one statement, whatever is misspelt. */
+/** Uses one statement for all words, also misspelt ones. */
 export async function matchWords(
   reader: IndexReader,
   words: readonly TextWord[],
@@ -103,7 +103,7 @@ export function farLookup(asked: TextWord, { typing }: IndexFormat): Lookup {
   };
 }
 
-/** Maximum of words with the same beginning, shortest first: forms of a short word are among them. More would have to be read and compared for each word of a query. */
+/** Maximum of words with the same beginning, shortest first, because these include forms of a short word. More would take too long. */
 const maxForms = 500;
 const longestWord = 64;
 
@@ -117,7 +117,7 @@ function selectMeant(
   });
 }
 
-/** The matches of lookups by their names; none of those whose word the dictionary has. */
+/** The matches of lookups by name, without lookups whose word is in the dictionary. */
 async function find(reader: IndexReader, lookups: readonly Lookup[]) {
   const cache = reader.caches.words;
   const matches = new Map<string, readonly WordMatch[]>();
@@ -140,7 +140,7 @@ async function find(reader: IndexReader, lookups: readonly Lookup[]) {
   return matches;
 }
 
-/** With the position of the lookup that leads to each; those that are looked for as they are have none. */
+/** Each candidate with the position of its lookup; -1 for exact words. */
 async function findCandidates(reader: IndexReader, lookups: readonly Lookup[]) {
   if (lookups.length === 0) return [];
   const hashes = lookups.flatMap(({ hashes }, lookup) => hashes.map((hash) => ({ hash, lookup })));
@@ -177,7 +177,7 @@ async function findCandidates(reader: IndexReader, lookups: readonly Lookup[]) {
   return rows;
 }
 
-/** How many documents there are, about. */
+/** The approximate number of documents. */
 export async function countDocuments(reader: IndexReader): Promise<number> {
   const { caches } = reader;
   const { found, mayKeep } = await readForCache(reader, async () => caches.documents ?? count(reader));
@@ -185,7 +185,7 @@ export async function countDocuments(reader: IndexReader): Promise<number> {
   return found;
 }
 
-/** A catalog with its provider is one, and every resource and offer: counted where they are few, otherwise as the database estimates. */
+/** Counts each catalog (with its provider), resource and offer once. Few are counted exactly; for many, the database estimates. */
 async function count(queryable: Queryable): Promise<number> {
   const { rows } = await queryable.query<{ documents: number }>(
     `select case when estimated >= ${fewDocuments} then estimated

@@ -4,19 +4,19 @@ import { type Hit, sortHits } from '../hit.ts';
 import { headOf, isResource, span } from '../keys.ts';
 import { gallop, type Keys } from '../set/sorted.ts';
 
-// Ranks many resources at once: rules/text/rank.ts over posting lists instead of documents. Keys and postings are walked along once: of ten thousand resources, a word takes a tenth of a millisecond.
+// Ranks many resources at once: rules/text/rank.ts over posting lists. A word takes a tenth of a millisecond for ten thousand resources.
 
 /** Finds the postings of words around candidates: of resources, and of heads and offers, which count for all resources of their catalog. */
 export interface ReadPostings {
   (words: readonly AskedWord[], keys: Keys): Promise<(word: string) => readonly Run[]>;
-  /** How many of the first of some words are read together: after these, fewer candidates may be left. One at least. */
+  /** How many of the first words to read together, at least one. After these, fewer candidates may be left. */
   countTogether(words: readonly AskedWord[]): number;
 }
 
 /** A hit of a text. */
 export type RankedHit = Hit & { rank: number };
 
-/** Resources in the order of keys, and what the words so far count for each. */
+/** Resources in key order, with the sums of the words added so far. */
 interface Ranking {
   keys: Keys;
   ranks: Float64Array;
@@ -27,7 +27,7 @@ function startRanking(keys: Keys): Ranking {
   return { keys, ranks: new Float64Array(keys.length), bands: new Float64Array(keys.length) };
 }
 
-/** Ranks the resources that have one of the words, in the order of their keys. */
+/** Ranks the resources that have one of the words, in key order. */
 export async function rankKeys(query: TextQuery, keys: Keys, readPostings: ReadPostings) {
   const ranking = startRanking(keys);
   const postingsOf = await readPostings(query.words, keys);
@@ -35,7 +35,7 @@ export async function rankKeys(query: TextQuery, keys: Keys, readPostings: ReadP
   return finishRanking(ranking);
 }
 
-/** When all words are added: resources without any word are left out, and ranks that are equal by the rules are equal. A word that counts next to nothing may round to no rank: it is found all the same. */
+/** Drops resources without any word, and rounds, so that ranks equal by the rules are equal. A tiny weight may round to rank 0, but the hit stays. */
 function finishRanking({ keys, ranks, bands }: Ranking, least = 0): RankedHit[] {
   const hits: RankedHit[] = [];
   for (let index = 0; index < keys.length; index++) {
@@ -47,7 +47,7 @@ function finishRanking({ keys, ranks, bands }: Ranking, least = 0): RankedHit[] 
   return hits;
 }
 
-/** Raises ranks by what one word of a query counts: by the best that it stands for. */
+/** Raises ranks by the weight of one word of a query: that of its best match. */
 function addWord(
   { keys, ranks, bands }: Ranking,
   { variants, rarity }: AskedWord,
@@ -67,7 +67,7 @@ function addWord(
   }
 }
 
-/** Raises what a word counts where a posting is one of the keys, or says something of its catalog. The postings of a catalog stand side by side. */
+/** Raises the weight of a word if a posting is one of the keys, or belongs to its catalog. The postings of a catalog are adjacent. */
 function raise(
   { keys: postings, marks }: Run,
   keys: Keys,
@@ -108,9 +108,9 @@ function raise(
 }
 
 // The best k of many candidates, by upper bounds (MaxScore). The words with the highest weights are added first. After each, the rank that k candidates have reached is the threshold. A candidate that cannot reach it
-// with all remaining words is dropped, so the most frequent words are looked up for few resources only. The others are ranked only if somebody reads that far.
+// with all remaining words is dropped, so the most frequent words are looked up for few resources only. The other candidates are ranked only if the caller reads that far.
 
-/** `best`: at least `count`, and all of the last rank among them; the best first. */
+/** `best`: at least `count` hits, including all with the last rank; the best first. */
 export async function rankBestFirst(query: TextQuery, keys: Keys, readPostings: ReadPostings, count: number) {
   const { ranking, reached } = await rankLikely(query, keys, readPostings, count);
   const threshold = Math.max(reached, findReached(ranking.ranks, count));
@@ -121,7 +121,7 @@ export async function rankBestFirst(query: TextQuery, keys: Keys, readPostings: 
   };
 }
 
-/** A rank that enough reach, and among others all candidates that reach it. */
+/** A rank that enough candidates reach, and all candidates that reach it, among others. */
 async function rankLikely(query: TextQuery, keys: Keys, readPostings: ReadPostings, count: number) {
   const words = [...query.words].sort((a, b) => boundOf(b) - boundOf(a));
   let ranking = startRanking(keys);
@@ -136,7 +136,7 @@ async function rankLikely(query: TextQuery, keys: Keys, readPostings: ReadPostin
       toCome -= boundOf(word);
       if (ranking.keys.length <= count) continue;
       reached = Math.max(reached, findReached(ranking.ranks, count, toCome));
-      // Whatever has none of the words so far may still overtake.
+      // Candidates without any of the words so far may still overtake.
       if (reached > toCome) ranking = dropBelow(ranking, reached - toCome - slack);
     }
   }
@@ -164,7 +164,7 @@ function boundOf({ variants }: AskedWord): number {
   return Math.max(0, ...variants.map(({ weight }) => weight));
 }
 
-/** A rank that `count` candidates reach, and few more: ranks are counted in steps, from the highest one down. 0 if none is higher than `least`. */
+/** A rank that `count` candidates reach, and few more. Counts ranks in steps, from the highest down. 0 if none is higher than `least`. */
 function findReached(ranks: Float64Array, count: number, least = 0): number {
   let highest = 0;
   for (const rank of ranks) highest = Math.max(highest, rank);
@@ -182,5 +182,5 @@ function findReached(ranks: Float64Array, count: number, least = 0): number {
 }
 
 const steps = 1_000;
-/** More than what sums differ by in their last digits, and what ranks are rounded by. */
+/** Larger than rounding errors of sums and ranks. */
 const slack = 1e-8;

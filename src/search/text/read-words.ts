@@ -12,16 +12,16 @@ import { countDocuments, type MatchedWord, matchFar, matchWords } from './match-
 export interface WordEntry {
   word: string;
   id: number;
-  /** In how many documents it stands. */
+  /** Number of documents with the word. */
   documents: number;
   certain: Directory;
-  /** In offers that may not cover a resource now. */
+  /** Its entries in offers that may not cover a resource now. */
   offers: Directory;
-  /** Resources that these offers cover, if they are few. */
+  /** The resources that these offers cover, if they are few. */
   covered?: Run;
 }
 
-/** A text, and how it is read. */
+/** A text, and how to read it. */
 export interface AskedText {
   text?: string;
   format: IndexFormat;
@@ -30,7 +30,7 @@ export interface AskedText {
 
 type Entries = Map<string, WordEntry>;
 
-/** The words of the query with what they stand for. */
+/** The words of the query, with their matches. */
 export async function readWords(tools: Tools, { text = '', format, languages }: AskedText) {
   const { reader } = tools;
   const [found, documents] = await Promise.all([
@@ -58,7 +58,7 @@ export async function readWords(tools: Tools, { text = '', format, languages }: 
 const countMatches = (matches: readonly WordMatch[], documentsOf: (word: string) => number) =>
   matches.map((match) => ({ ...match, documents: documentsOf(match.word) }));
 
-/** Weighs the words of a query by how many of all documents have their matches. */
+/** Weighs the words of a query by the share of documents with their matches. */
 export function weighWords(
   found: readonly MatchedWord[],
   documentsOf: (word: string) => number,
@@ -72,7 +72,7 @@ export function weighWords(
   return weighQuery(splitCompounds(words, documentsOf), documents);
 }
 
-/** Opens the lists of the words that are not open yet. */
+/** Opens the lists of words that are not open yet. */
 async function openEntries({ reader }: Tools, matches: readonly WordMatch[], entries: Entries) {
   const found = matches.filter(({ word }) => !entries.has(word));
   const directories = await openLists(reader, [

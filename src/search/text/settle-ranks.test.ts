@@ -4,7 +4,7 @@ import type { Keys } from '../set/sorted.ts';
 import type { RankedHit } from './rank-keys.ts';
 import { settleRanks } from './settle-ranks.ts';
 
-/** Resources with an upper bound and a rank that is not higher; 0: it has none. */
+/** Resources with an upper bound and a rank that is not higher; 0: no rank. */
 const resources = fc
   .array(fc.tuple(fc.nat(4), fc.nat(4)), { maxLength: 60 })
   .map((pairs) =>

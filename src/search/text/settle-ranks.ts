@@ -2,7 +2,7 @@ import { sortHits } from '../hit.ts';
 import { type Keys, keysOf } from '../set/sorted.ts';
 import type { RankedHit } from './rank-keys.ts';
 
-/** Settles ranks that are upper bounds, the highest first: some at a time are ranked exactly, and a resource comes out when none that is left can come before it. */
+/** Settles ranks that are upper bounds, the highest first. Returns a resource when no remaining one can come before it. */
 export async function* settleRanks(
   bounds: AsyncIterable<readonly RankedHit[]>,
   rankExactly: (keys: Keys) => Promise<RankedHit[]>,
@@ -14,7 +14,7 @@ export async function* settleRanks(
     for (let start = 0, end = 0; start < part.length; start = end) {
       end = start + atOnce;
       atOnce = Math.min(atOnce * growth, most);
-      // Equal ranks are in the order of keys, and so are equal bounds.
+      // Equal ranks are in key order, and so are equal bounds.
       const { rank, key } = part[start] as RankedHit;
       const isBefore = (hit: RankedHit) => hit.rank > rank || (hit.rank === rank && hit.key < key);
       const settled = pending.filter(isBefore);
@@ -25,6 +25,6 @@ export async function* settleRanks(
   if (pending.length > 0) yield pending;
 }
 
-/** Where many have no rank after all, more are looked at. */
+/** If many have no rank, the next batches are larger. */
 const growth = 3;
 const most = 3_000;

@@ -15,28 +15,28 @@ import { type AskedText, readWords, type WordEntry } from './read-words.ts';
 import { settleRanks } from './settle-ranks.ts';
 
 // Text search. The words of resources, catalogs and offers that always apply are certain. Those of other offers are upper bounds: a resource counts as if all offers of its catalog with the word covered it now. If few
-// offers have a word, their coverage is read at once; if many do, the best resources are ranked by the bounds, and then exactly.
+// offers have a word, their coverage is read at once. If many do, the best resources are ranked by the bounds, and then exactly.
 
 export type TextSearch = Awaited<ReturnType<typeof openText>>;
 
-/** Number of best hits that are wanted at once. */
+/** Number of best hits to return at once. */
 export interface Wanted {
   count: number;
-  /** Whether the others are only counted: then they come in any order, and without ranks. */
+  /** Whether the others are only counted. Then they come in any order, and without ranks. */
   areOthersCounted: boolean;
 }
 
-/** Maximum of ranked resources. Decided: if more match, the rank is decided among this many with the rarest words. */
+/** Maximum of ranked resources. If more match, the rank is decided among this number with the rarest words. */
 const maxRanked = 10_000;
-/** Entries of a list that are read at a time: not many more than are ranked together. */
+/** Entries of a list that are read at once: not many more than are ranked together. */
 const gatheredAtOnce = maxRanked / 4;
-/** Number of offers with a word up to which their coverage is read at once. */
+/** Maximum of offers with a word whose coverage is read at once. */
 const fewOffers = 100;
-/** Number of resources with the highest upper bounds that are found, and of those ranked exactly first. */
+/** Number of resources to find by the highest upper bounds, and of those to rank exactly first. */
 const bounded = { found: 600, verified: 100 };
-/** Postings of words that are read together. */
+/** Number of postings of words that are read together. */
 const readTogether = 60_000;
-/** Resources that are counted at a time. */
+/** Number of resources that are counted at once. */
 const countedAtOnce = 3_600;
 
 /** A text search: it proposes candidates, the rarest words first, and ranks given ones. */
@@ -96,7 +96,7 @@ export async function openText(tools: Tools, asked: AskedText) {
     for (const some of inBatches(keys, countedAtOnce)) yield hitsOf(difference(some, shown));
   }
 
-  /** As if all offers covered all resources of their catalogs; the best are ranked exactly, until enough are settled. */
+  /** Ranks as if all offers covered all resources of their catalogs. Then ranks the best exactly, until enough are settled. */
   async function* rankBounded(keys: Keys, { count, areOthersCounted }: Wanted): AsyncGenerator<Hit[]> {
     const { best, rankOthers } = await rankFirst(keys, Math.max(count, bounded.found));
     const parts = async function* () {
@@ -109,7 +109,7 @@ export async function openText(tools: Tools, asked: AskedText) {
       yield ranked;
       settled = union([settled, keysOfHits(ranked)]);
       if (!areOthersCounted || settled.length < count) continue;
-      // In any order: those that have another word, then those that an offer covers.
+      // In any order: those with another word, then those that an offer covers.
       for (const some of inBatches(difference(keys, settled), countedAtOnce)) {
         const sure = keysOfHits(await rankKeys(query, some, postings('not')));
         yield hitsOf(sure);
@@ -137,9 +137,9 @@ export async function openText(tools: Tools, asked: AskedText) {
   return {
     /** Estimated number of candidates. */
     estimate: all.reduce((sum, { documents }) => sum + documents, 0),
-    /** All resources in scope that have one of the words, and perhaps others of their catalogs, in the order of keys: in batches that are ranked together, those with the rarest words first. */
+    /** All resources in scope with one of the words, and possibly others of their catalogs. The rarest words come first. Batches are in key order. */
     gather,
-    /** Ranks the resources that have one of the words, in the order of keys. */
+    /** Ranks the resources that have one of the words, in key order. */
     rank: (keys: Keys) => rankKeys(query, keys, postings('exactly')),
     /** Like `gather`, but the best first within each batch. */
     async *best(wanted: Wanted): AsyncGenerator<Hit[]> {
@@ -149,7 +149,7 @@ export async function openText(tools: Tools, asked: AskedText) {
   };
 }
 
-/** Reads the coverage of offers, for words that few offers have. */
+/** Reads the coverage of offers for words with few offers. */
 async function resolveFew(tools: Tools, entries: readonly WordEntry[]): Promise<void> {
   const few = new Map<WordEntry, Run>();
   let left = fewOffers;
@@ -162,7 +162,7 @@ async function resolveFew(tools: Tools, entries: readonly WordEntry[]): Promise<
   for (const [entry, covered] of await cover(tools, few)) entry.covered = covered;
 }
 
-/** The resources that offers with a word cover now, each with the highest weight of its offers; a head for all of its catalog. */
+/** The resources that offers with a word cover now, each with the highest weight of its offers. A head stands for all of its catalog. */
 async function cover({ reader, scope }: Tools, words: ReadonlyMap<WordEntry, Run>) {
   const offers = union(Array.from(words.values(), ({ keys }) => keys));
   const covering = offers.length > 0 ? await readCovering(reader, offers, scope.now) : [];
@@ -183,7 +183,7 @@ function toRun(weights: ReadonlyMap<number, number>): Run {
   return { keys, marks: Float64Array.from(keys, (key) => weights.get(key) ?? 0) };
 }
 
-/** Selects the offers of some runs that are in one of the catalogs. */
+/** Selects the offers in some runs that belong to one of the catalogs. */
 function selectOf(runs: readonly Run[] = [], heads: Keys): Run {
   const weights = new Map<number, number>();
   for (const { keys, marks } of runs)
@@ -194,7 +194,7 @@ function selectOf(runs: readonly Run[] = [], heads: Keys): Run {
   return toRun(weights);
 }
 
-/** Resources with the words, those of the rarest words first, in order and none twice, in batches that are ranked together. */
+/** Resources with the words, without repetitions. The rarest words come first. Batches are in key order, and are ranked together. */
 async function* gatherResources(reader: IndexReader, entries: readonly WordEntry[]): AsyncGenerator<Keys> {
   let done: Keys = new Float64Array();
   let pending: Keys[] = [];
@@ -223,7 +223,7 @@ async function* gatherResources(reader: IndexReader, entries: readonly WordEntry
   }
 }
 
-/** The postings of one word, part by part: first the resources that offers cover, or those offers. */
+/** The postings of one word in batches: first the resources that offers cover, or these offers. */
 async function* streamPostings(reader: IndexReader, { certain, offers, covered }: WordEntry) {
   if (covered && covered.keys.length > 0) yield covered.keys;
   for (const list of covered ? [certain] : [offers, certain]) {

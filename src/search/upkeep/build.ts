@@ -19,26 +19,26 @@ import { kindOf, rangeOf } from '../keys.ts';
 import { createIndexChanges } from '../write/index-changes.ts';
 import { createLease } from './lease.ts';
 
-// How the index gets another generation, while processes search and write it:
+// How the index gets another generation while processes search and write it:
 //
-//   begin    when no process is alive that does not know its version, and no writer is under way, the new one is made, empty. From then on new catalogs are written to both
-//   build    catalog by catalog, from the documents, under the lock of the catalog; from then on its changes are written to both
+//   begin    creates an empty generation, when all live processes know its version and no writer is active. From then on, new catalogs are written to both
+//   build    adds catalog by catalog, from the documents, under the lock of the catalog. From then on, its changes are written to both
 //   switch   when all catalogs are in it, one row says that it is in use
-//   drop     when no search can still read the one before, its schema is dropped
+//   drop     drops the old schema when no search can still read it
 //
-// Any process may take the next step, one at a time under a lease. What it has done is done, and another one goes on from there.
+// Any process may take the next step, one at a time under a lease. Finished steps stay, and another process continues from there.
 
-/** Between two looks at another process that builds, and lines of the log, in milliseconds. */
+/** Interval of checks while another process builds, and of lines in the log, in milliseconds. */
 const everyMs = { look: 100, log: 10_000 };
-/** Longer than one step takes. A process that died loses the lease within 30 s, as it loses all work (ARCHITECTURE.md, principle 4). */
+/** Longer than one step takes. A process that died loses the lease within 30 s, like all its work (ARCHITECTURE.md, principle 4). */
 const leaseMs = 30_000;
 const leaseRow = {
   table: 'discovery.generation',
   where: `number = (select min(number) from discovery.generation where state <> 'retired')`,
 };
-/** Documents and catalogs of one transaction; a larger catalog is one by itself. */
+/** Maximum of documents and catalogs in one transaction. A larger catalog has its own transaction. */
 const atOnce = { documents: 2_000, catalogs: 100 };
-/** The build rests so long for each millisecond that it works: searches and writes come first. */
+/** Pause of the build per millisecond of work, because searches and writes come first. */
 const restShare = 1;
 
 interface BuildContext {
@@ -46,16 +46,16 @@ interface BuildContext {
   logger: Logger;
   metrics?: Metrics;
   formats: IndexFormats;
-  /** As long as a search may take that began before a switch. */
+  /** Maximum duration of a search that began before a switch. */
   graceMs: number;
 }
 
-/** Begins a generation for a newer version, if it is time; goes on with one that was begun, if this process gets the lease; and drops retired ones. */
+/** Begins a generation for a newer version when possible, continues one that was begun if this process gets the lease, and drops retired ones. */
 export async function buildOutdated(context: BuildContext, signal: AbortSignal): Promise<void> {
   const { database, formats, graceMs } = context;
   await dropRetired(database, graceMs);
   const { inUse } = await readBuildState(database);
-  // After a time with another index (upkeep/feed-index.ts) there is none.
+  // There is none after OpenSearch was used (upkeep/feed-index.ts).
   if (inUse === undefined || inUse.version < newestOf(formats).version)
     await beginGeneration(database, formats, { isForVersion: inUse !== undefined });
   const { building, left } = await readBuildState(database);
@@ -68,7 +68,7 @@ export async function buildOutdated(context: BuildContext, signal: AbortSignal):
   if (building) await buildAll(context, building, { signal, restShare, onProgress });
 }
 
-/** Makes a generation of the newest version, unless one is being built. `isForVersion`: only where that is newer than the one in use, and no process of an older version is alive. */
+/** Creates a generation of the newest version, unless one is being built. `isForVersion`: only if it is newer, and all live processes know it. */
 export async function beginGeneration(
   database: Database,
   formats: IndexFormats,
@@ -101,7 +101,7 @@ type Progress = { catalogs: number; documents: number };
 
 type BuildOptions = { signal?: AbortSignal; restShare: number; onProgress?(done: Progress): void };
 
-/** Puts all catalogs into a generation, and has searches read it, as long as this process has the lease. */
+/** Adds all catalogs to a generation, and switches searches to it, as long as this process has the lease. */
 async function buildAll(
   { database, formats, logger }: BuildContext,
   { number }: GenerationRow,
@@ -149,7 +149,7 @@ export async function buildNext(tx: Transaction, formats: IndexFormats, number: 
   return done;
 }
 
-/** Puts a catalog into a generation that has nothing of it. Returns how many resources and offers it has. */
+/** Adds a catalog to a generation that has nothing of it. Returns its number of resources and offers. */
 export async function buildCatalog(
   tx: Transaction,
   generation: WrittenGeneration,
@@ -168,7 +168,7 @@ export async function buildCatalog(
   }
 }
 
-/** Has searches read a generation. False where a catalog is left: a writer that began before the generation has brought it. */
+/** Switches searches to a generation. False if a catalog is left, added by a writer that began before the generation. */
 export async function switchTo(tx: Transaction, number: number): Promise<boolean> {
   await lockGenerations(tx);
   if ((await countLeft(tx, number)) > 0) return false;
@@ -192,7 +192,7 @@ export async function dropRetired(database: Database, graceMs: number): Promise<
     });
 }
 
-/** By hand: builds another generation of the newest version, and has searches read it. Another process may have the lease: then it goes on where that one ends. */
+/** By hand: builds another generation and switches searches to it. Continues another process's build when that process ends. */
 export async function rebuildIndex(context: BuildContext, onProgress?: (done: Progress) => void) {
   const { database, formats } = context;
   await beginGeneration(database, formats, { isForVersion: false });

@@ -19,7 +19,7 @@ useDatabase((opened) => {
 const resource = keyOf(2, 1);
 const theOffer = keyOf(2, firstNumbers.offer);
 const gone = keyOf(9, 3);
-/** That a resource has an id. */
+/** The fact that a resource has a descriptor. */
 const descriptor = lookupOf([{ name: 'descriptor' }], 'resource').path;
 const fact = presenceFact(descriptor);
 const atPlaces = expect.stringMatching(/^\$\.catalogs\[\*\]\.resources\[\*\]\.places\[\*\]\.geo \d+$/);

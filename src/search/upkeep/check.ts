@@ -19,19 +19,19 @@ import { addTargets, forgetTargets } from '../write/document-rows.ts';
 import { geometryRows, listEntries } from '../write/index-changes.ts';
 import { buildCatalog } from './build.ts';
 
-// Compares the generations of the index with the documents, slice by slice of the space of keys, each in one snapshot: what is written meanwhile is no difference, and memory is bounded by a slice. The lists are in
-// the order of lists, not of keys, so each slice looks through the bounds of all runs. A catalog that differs is mended by indexing it again.
+// Compares the generations of the index with the documents, in slices of the key space. One snapshot per slice: concurrent writes are no differences, and memory is bounded. The runs are in the order of lists, not
+// of keys, so each slice scans the bounds of all runs. A catalog that differs is mended by indexing it again.
 
-/** Documents of a slice. */
+/** Number of documents in a slice. */
 const documentsAtOnce = 20_000;
-/** Number of them that are parsed at a time. */
+/** Number of documents that are parsed at once. */
 const parsedAtOnce = 500;
 
 export interface CheckOptions {
-  /** Mends what differs. */
+  /** Mends differences. */
   mend?: boolean;
   onDifference(difference: Difference): void;
-  /** Only the catalogs with these keys. */
+  /** Checks only the catalogs with these keys. */
   catalogKeys?: readonly number[];
   /** For tests. */
   documentsAtOnce?: number;
@@ -40,7 +40,7 @@ export interface CheckOptions {
 export interface Checked {
   documents: number;
   differences: number;
-  /** How many documents and catalogs had entries mended. */
+  /** Number of documents and catalogs with mended entries. */
   mended: number;
 }
 
@@ -49,7 +49,7 @@ export interface Difference {
   kind: 'missing' | 'surplus';
   key: number;
   generation: number;
-  /** The word or the path; of an entry of a list, the number of the list, and the mark. */
+  /** The word or the path. For a list entry: the number of the list, and the mark. */
   name: string;
 }
 
@@ -79,7 +79,7 @@ export async function checkIndex(
 }
 
 async function checkSlice(tx: Transaction, formats: IndexFormats, { from, end }: KeyRange, atOnce: number) {
-  /** `rest`: where the next one begins. */
+  /** `rest`: start of the next slice. */
   const slice = { documents: 0, differences: [] as Difference[], rest: from as number | undefined };
   const checks = (await readWritten(tx, formats)).map((generation) => ({
     generation,
@@ -109,15 +109,15 @@ async function checkSlice(tx: Transaction, formats: IndexFormats, { from, end }:
 
 type Comparison = ReturnType<typeof createComparison>;
 
-/** Gathers the differences of one generation. */
+/** Collects the differences of one generation. */
 function createComparison(generation: number, differences: Difference[]) {
-  /** By key, kind and name: how often something is missing, or, below 0, surplus. */
+  /** By key, kind and name: how often something is missing, or surplus if negative. */
   const missing = new Map<string, number>();
   const add = (difference: Omit<Difference, 'generation'>) =>
     void differences.push({ ...difference, generation });
   return {
     add,
-    /** `by`: 1 for what should be there, -1 for what is. */
+    /** `by`: 1 for expected entries, -1 for existing ones. */
     count(key: number, what: 'list' | 'geometry', name: string, by: 1 | -1): void {
       const line = `${key} ${what} ${name}`;
       const left = (missing.get(line) ?? 0) + by;
@@ -135,7 +135,7 @@ function createComparison(generation: number, differences: Difference[]) {
   };
 }
 
-/** Counts what lists and geometries should have of documents, and compares the rest. */
+/** Counts the expected entries of documents in lists and geometries, and compares the rest. */
 async function compareDocuments(
   tx: Transaction,
   generation: Generation,
@@ -173,12 +173,12 @@ async function compareDocuments(
   for (const row of untargeted) comparison.add({ what: 'offer target', kind: 'missing', ...row });
 }
 
-/** With a digest of what it is: it may be long. */
+/** Ends with a digest of the geometry, which may be long. */
 function nameGeometry({ path, low, high }: Omit<GeometryRow, 'position' | 'shape'>, shape: object): string {
   return `${path} ${hash53(`${canonicalJson(shape as Json)} ${low} ${high}`)}`;
 }
 
-/** Words that would not be found in spite of typing errors. */
+/** Words with missing keys for typing errors. */
 async function findUntyped(tx: Transaction, { index, format }: Generation, numbers: Map<string, number>) {
   const wanted = [...numbers].flatMap(([word, id]) =>
     format.typing.index(word).map((hash) => ({ word, id, hash })),
@@ -191,7 +191,7 @@ async function findUntyped(tx: Transaction, { index, format }: Generation, numbe
   return new Set(ordinals.flatMap((ordinal) => wanted[ordinal - 1]?.word ?? []));
 }
 
-/** Takes all that the index has of a catalog out of it, and indexes the catalog again, under its lock. */
+/** Removes all index entries of a catalog, and indexes it again, under its lock. */
 async function mendCatalog(
   tx: Transaction,
   formats: IndexFormats,
@@ -218,7 +218,7 @@ async function mendCatalog(
   }
 }
 
-/** A difference on one line: what is missing or surplus, in which list, and whose it is. */
+/** A difference on one line: what is missing or surplus, in which list, and of which document. */
 export function describeDifference({ what, kind, key, name }: Difference): string {
   const whose = `key ${key} (${kindOf(key)} ${numberOf(key)} of catalog ${catalogKeyOf(key)})`;
   if (what !== 'list') return `${kind}: ${what} ${name}, ${whose}`;

@@ -7,22 +7,22 @@ import { type AnnouncedProcess, isAlive } from '../generations/processes.ts';
 import { dropRetired } from './build.ts';
 import type { Feed } from './feed.ts';
 
-// Keeps the index in OpenSearch fed (feed.ts). Of several processes, one at a time does.
+// Feeds the index in OpenSearch (feed.ts), one process at a time.
 
-/** Between two looks for changes, at the lag, and for lists that nobody reads any more, in milliseconds. */
+/** Intervals of the checks for changes, for the lag, and for lists that nobody reads any more, in milliseconds. */
 const everyMs = { feed: 200, lag: 1_000, lists: 30_000 };
 
 interface FeedingContext {
   database: Database;
   logger: Logger;
   metrics?: Metrics;
-  /** The promise (DISCOVER_MAX_LAG_MS). */
+  /** The promised maximum (DISCOVER_MAX_LAG_MS). */
   maxLagMs: number;
   graceMs: number;
 }
 
 export interface FeedingProcess extends AnnouncedProcess {
-  /** As last measured, in milliseconds; null while the first index is built. */
+  /** Last measured lag, in milliseconds; null while the first index is built. */
   lagMs(): number | null;
 }
 
@@ -61,7 +61,7 @@ export function feedIndex(feed: Feed, context: FeedingContext): FeedingProcess {
   };
 }
 
-/** When the first index is complete, and no process is alive that reads lists, they are neither written nor kept any more. Those that are built later, to go back to them, stay. */
+/** When the first index is complete, and no live process reads lists, the lists are retired. Lists that are built later, to return to them, stay. */
 export async function retireLists(database: Database): Promise<void> {
   const condition = `name is not null and replaces_lists and not exists (select from discovery.index_process where ${isAlive})`;
   if (!(await database.value(`select exists (select from discovery.external_index where ${condition})`)))
@@ -72,12 +72,12 @@ export async function retireLists(database: Database): Promise<void> {
       `with replaced as (update discovery.external_index set replaces_lists = false where ${condition} returning id)
        update discovery.generation set state = 'retired', since = now() where state <> 'retired' and exists (select from replaced)`,
     );
-    // That a generation is retired changes nothing in OpenSearch.
+    // Retiring a generation changes nothing in OpenSearch.
     await tx.query('delete from discovery.change where xid = pg_current_xact_id()');
   });
 }
 
-/** A process reads lists: when none does any more, they may be retired. */
+/** Notes that a process reads lists. They may be retired when none does any more. */
 export async function keepLists(database: Database): Promise<void> {
   await database.query('update discovery.external_index set replaces_lists = true where not replaces_lists');
 }

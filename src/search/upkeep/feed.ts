@@ -5,9 +5,9 @@ import type { OpenSearch } from '../opensearch/client.ts';
 import type { IndexedSearch } from '../opensearch/indexed-search.ts';
 import { createIndexes, refresh, switchIndex } from '../opensearch/indexes.ts';
 
-// How documents come into OpenSearch: in rounds, each under the lock of one row, which is the lease of the work. A round reads which catalogs have changed since the last one (the change
-// feed, discovery.change), or compares the next part of all documents, and sends what differs. What is sent has the number of the round as its version, so a late request never overwrites newer
-// content. What a failed round has left is done again by the next one, in whichever process.
+// How documents get into OpenSearch: in rounds, each under the lock of one row, which is the lease of the work. A round reads which catalogs have changed since the last one (the change feed,
+// discovery.change), or compares the next part of all documents, and sends the differences. Their version is the number of the round, so a late request never overwrites newer content. If a
+// round fails, the next one repeats its work, in any process.
 
 type FeedContext = Pick<IndexedSearch, 'client' | 'sender'> & { database: Database; now: () => Date };
 
@@ -18,16 +18,16 @@ interface State {
   version: number;
   snapshot: string | null;
   server: string | null;
-  /** The change feed is complete since it was read last. */
+  /** The change feed is complete since the last read. */
   isComplete: boolean | null;
 }
 
-/** Catalogs whose changes one round sends. */
+/** Maximum of catalogs with changes that one round sends. */
 const catalogsAtOnce = 500;
 const lastKey = 2 ** 53;
 /** Changes wait for the end of a round. */
 const walkForMs = 1_000;
-/** Changes are kept for an hour (cache/invalidation.ts). A look is noted each minute, if nothing else is. */
+/** Changes are kept for an hour (cache/invalidation.ts). Without changes, a check is recorded each minute. */
 const [completeFor, notedEvery] = ["interval '50 minutes'", "interval '1 minute'"];
 
 export type Feed = ReturnType<typeof createFeed>;
@@ -37,7 +37,7 @@ export function createFeed(context: FeedContext) {
   const transaction = <T>(work: (tx: Transaction) => Promise<T>) =>
     database.transaction((tx) => keptOpen(tx, () => work(tx)));
   return {
-    /** Does the next part of the work. False: nothing is left, or another process does it. */
+    /** Does the next part of the work. False if nothing is left, or another process does it. */
     async round(): Promise<boolean> {
       if (!(await hasWork(context))) return false;
       return transaction(async (tx) => {
@@ -46,7 +46,7 @@ export function createFeed(context: FeedContext) {
       });
     },
 
-    /** Begins to build another index beside the one that is searched. */
+    /** Begins building another index beside the searched one. */
     async beginRebuild(): Promise<void> {
       await transaction(async (tx) => {
         await lockState(tx, { isWaiting: true });
@@ -60,7 +60,7 @@ export function createFeed(context: FeedContext) {
       return { isBuilding: state?.building !== null, walkedUpTo: state?.walked_up_to ?? 0 };
     },
 
-    /** Compares a part of all documents with the index that is searched; `mend` sends what differs. */
+    /** Compares a part of all documents with the searched index; `mend` sends the differences. */
     async compare(range: KeyRange, { mend }: { mend: boolean }) {
       return transaction(async (tx) => {
         const state = await lockState(tx, { isWaiting: true });
@@ -85,7 +85,7 @@ export function createFeed(context: FeedContext) {
   };
 }
 
-/** The server ends transactions that are silent for 15 s (storage/connection.ts), and OpenSearch may take longer. */
+/** The server ends transactions after 15 s without a statement (storage/connection.ts), and OpenSearch may take longer. */
 async function keptOpen<T>(tx: Transaction, work: () => Promise<T>): Promise<T> {
   const timer = setInterval(() => void tx.query('select').catch(() => undefined), sayEveryMs);
   try {
@@ -97,7 +97,7 @@ async function keptOpen<T>(tx: Transaction, work: () => Promise<T>): Promise<T> 
 
 const sayEveryMs = 5_000;
 
-/** A look without a lock: as a rule nothing has changed. */
+/** Checks without a lock, because usually nothing has changed. */
 async function hasWork({ database, client, now }: FeedContext): Promise<boolean> {
   const found = await database.first<{ isBusy: boolean; hasNews: boolean }>(
     `select name is null or walked_up_to is not null or exists (select from discovery.external_change) as "isBusy",
@@ -128,7 +128,7 @@ async function feed(context: FeedContext, tx: Transaction, state: State): Promis
   const oldest = `select catalog_key from discovery.external_change order by since limit ${catalogsAtOnce}`;
   const catalogs = await tx.column<number>(oldest);
   if (catalogs.length > 0) {
-    // What was sent before is compared, so it has to be visible.
+    // Earlier writes are compared, so they must be visible.
     if (building !== null) await refresh(client, [building]);
     const ranges = catalogs.sort((a, b) => a - b).map(rangeOf);
     await sender.sendAll(tx, targets, ranges, { version: state.version });
@@ -142,7 +142,7 @@ async function feed(context: FeedContext, tx: Transaction, state: State): Promis
   return from !== null;
 }
 
-/** Names the catalogs that have changed, whether by a transaction or by time. */
+/** Queues the catalogs that have changed, by a transaction or by time. */
 async function queueChanges({ client, now }: FeedContext, tx: Transaction, state: State): Promise<void> {
   const select = `select pg_current_snapshot()::text as snapshot, ${serverText} as server`;
   const moment = await tx.one<{ snapshot: string; server: string }>(select);
@@ -183,7 +183,7 @@ async function beginBuilding(tx: Transaction, client: OpenSearch): Promise<void>
   await tx.query('update discovery.external_index set building = $1, walked_up_to = 0', [building]);
 }
 
-/** Sends the next part of all documents: to the index that is built, or where everything may differ, to the one that is searched. */
+/** Sends the next part of all documents: to the index being built, or if everything may differ, to the searched one. */
 async function walk(
   { client, sender }: FeedContext,
   tx: Transaction,
@@ -192,7 +192,7 @@ async function walk(
 ) {
   const target = building ?? name;
   if (target === null) return;
-  // Nothing above is in an index that is built, but what changes have sent: as it is now, or it is sent again.
+  // Above this key, the new index only has documents that changes have sent. These are up to date, or are sent again.
   const options = { version, isEmpty: building !== null, forMs: walkForMs };
   const [rest] = await sender.sendAll(tx, [target], [{ from, end: lastKey }], options);
   await tx.query('update discovery.external_index set walked_up_to = $1', [rest?.from ?? null]);

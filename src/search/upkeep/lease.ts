@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Queryable } from '../../storage/database.ts';
 
-/** The lease of some work, in a row of a table: one process at a time does it, and another one when that has died. */
+/** The lease of some work, in a row of a table: one process at a time does the work, and another one takes over if that process dies. */
 export function createLease(queryable: Queryable, row: { table: string; where: string }, leaseMs: number) {
   const token = randomUUID();
   return {

@@ -4,13 +4,13 @@ import { keyOf, rangeOf } from '../keys.ts';
 import type { Checked, CheckOptions } from './check.ts';
 import type { Feed } from './feed.ts';
 
-// Manual maintenance of the index in OpenSearch, beside processes that feed it, or without any.
+// Manual maintenance of the index in OpenSearch, with or without processes that feed it.
 
 const lookAgainMs = 100;
 
 type Built = { catalogs: number; documents: number };
 
-/** Builds another index, and has searches read it. */
+/** Builds another index, and switches searches to it. */
 export async function rebuildFed(
   feed: Feed,
   database: Database,
@@ -35,7 +35,7 @@ function countUpTo(database: Database, key: number): Promise<Built> {
   );
 }
 
-/** Compares every document with the index that is searched. */
+/** Compares every document with the searched index. */
 export async function checkFed(
   feed: Feed,
   { mend = false, onDifference, catalogKeys }: CheckOptions,

@@ -29,7 +29,7 @@ function write<T>(work: (writer: IndexWriter) => Promise<T>): Promise<T> {
   return database.transaction((tx) => writeIndex(tx, now, work));
 }
 
-/** A catalog with one resource of each name. */
+/** A catalog with one resource per name. */
 function named(id: string, ...names: string[]) {
   const from = { source: 'node', owner: 'o', type: 'REGULAR', networks: [], mode: 'FULL' } as const;
   const resources = names.map((name, index) => plain(`${id}${index}`, name));

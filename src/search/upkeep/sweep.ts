@@ -4,17 +4,17 @@ import { type Generation, lockGenerations } from '../generations/in-use.ts';
 import { offerList, wordList } from '../lists/list-numbers.ts';
 import { inBatches } from '../set/sorted.ts';
 
-// Deletes what no entry uses any more: words, with their keys for typing errors, and paths of geometries. A writer may have read the number of one that it is about to use. So unused ones are deleted while nobody
-// writes: every writer holds a lock until its end (generations/in-use.ts). Where one goes on for longer than others may wait for it, the next sweep tries again.
+// Deletes unused words, with their keys for typing errors, and unused paths of geometries. A writer may have read the number of one that it is about to use. So nobody may write during the deletion: every writer
+// holds a lock until its end (generations/in-use.ts). If a writer takes longer than others may wait, the next sweep tries again.
 
-/** Words of a sweep: more than come to the lists that a walk of compaction is about. */
+/** Words of a sweep: more than the number of new words between two walks of compaction. */
 const seenAtOnce = 10_000;
-/** Words of one transaction, with some 37 keys each: some ten milliseconds. */
+/** Words of one transaction, with about 37 keys each: about ten milliseconds. */
 const deletedAtOnce = 100;
 /** Writers wait behind a sweep meanwhile. */
 const lockWaitMs = 100;
 
-/** Looks at some words, from anywhere on; returns how many were deleted. */
+/** Checks some words, from a random start, and returns the number of deleted ones. */
 export async function sweepWords(database: Database, generation: Generation): Promise<number> {
   const { index } = generation;
   const part = (is: '>' | '<=') =>
@@ -40,7 +40,7 @@ export async function sweepPaths(database: Database, index: string): Promise<num
   return (await whileNobodyWrites(database, work)) ?? 0;
 }
 
-/** Undefined where somebody goes on writing. */
+/** Undefined if a writer does not finish in time. */
 function whileNobodyWrites<T>(database: Database, work: (tx: Transaction) => Promise<T>) {
   return database.transaction(async (tx) =>
     (await lockGenerations(tx, { withinMs: lockWaitMs })) ? work(tx) : undefined,

@@ -42,7 +42,7 @@ it('lists that nobody has searched are compacted soon after keys were added, and
   onTestFinished(() => compactor.close());
   await until(async () => (await countRuns(fact)) === 1, 'one run');
   for (let key = 41; key <= 80; key++) await add(numbers, key);
-  // A walk may have merged those that were there when it began: three more are not worth another one.
+  // A walk may have merged the runs that existed when it began. Three more are not worth another walk.
   await until(async () => (await countRuns(numbers)) <= 3, 'few runs of numbers');
   expect(await read(fact)).toEqual(Float64Array.from({ length: 40 }, (_, index) => index + 1));
   expect(await read(numbers)).toEqual(Float64Array.from({ length: 40 }, (_, index) => index + 41));

@@ -11,8 +11,8 @@ import type { RunKey } from '../lists/runs.ts';
 import { createLease } from './lease.ts';
 import { sweepPaths, sweepWords } from './sweep.ts';
 
-// Compaction in the background. When enough runs were added since the last walk, one process walks over all lists in their order. Steps that find something to merge follow each other quickly, so that a bulk load is
-// caught up with in minutes; the others take a tenth of a processor. At the end of a walk it sweeps a part of the dictionary.
+// Compaction in the background. When enough runs were added since the last walk, one process walks over all lists in their order. After a step that merged runs, the next one follows soon, so a bulk load is
+// compacted in minutes. Other steps use a tenth of a processor. At the end, a walk sweeps a part of the dictionary.
 //
 // Steps run in a thread with its own connection. On the main thread, a transaction that merges runs would wait for all searches between its statements, and removals would wait for the transaction.
 
@@ -20,15 +20,15 @@ const lookEveryMs = 1_000;
 /** Longer than one step takes. */
 const leaseMs = 60_000;
 const stepDeadlineMs = 5 * 60_000;
-/** So small a part of all runs is not worth looking at all: pushes would have the lists walked over without end. PostgreSQL knows about how many there are. */
+/** A smaller share of new runs is not worth a walk: pushes would cause endless walks. PostgreSQL knows the approximate number of runs. */
 const fewRuns = 1 / 100;
-/** How long the walk rests for each millisecond of a step: other work comes first. */
+/** Pause of the walk per millisecond of a step, because other work comes first. */
 const restShare = { afterMerge: 1, otherwise: 9 };
 
 type CompactorContext = Pick<ServiceContext, 'config' | 'database' | 'logger'> & { formats: IndexFormats };
 
 export function startCompactor({ config, database, logger, formats }: CompactorContext) {
-  // Its priority is that of the main thread: writers wait for its locks.
+  // It has the priority of the main thread, because writers wait for its locks.
   const threads = createThreadPool({ size: 1, givesWay: false, logger });
   const thread = threadDatabase(database, logger, config);
   const compact = (index: string, from: RunKey) => {
@@ -56,7 +56,7 @@ export async function compactHere({ thread, index, from }: ThreadInput): Promise
   return compactFrom(database, index, from);
 }
 
-/** One walk, if enough runs were added since the last one and no other process walks. */
+/** One walk, if enough runs were added since the last one and no other process is walking. */
 export async function walkLists(
   database: Database,
   generation: Generation,
@@ -91,7 +91,7 @@ export async function walkLists(
   }
 }
 
-/** The number of the newest run; undefined where too few are newer than the last walk. */
+/** The number of the newest run; undefined if too few are newer than the last walk. */
 function findNewest(database: Database, index: string): Promise<number | undefined> {
   return database.value(
     `select last_value from discovery.run_number, pg_class

@@ -11,7 +11,7 @@ export interface AskedResource {
   owner?: string;
 }
 
-/** A resource of the index, with what decides whether its catalog is searched. */
+/** A resource of the index, with everything that decides whether its catalog is searched. */
 export interface IndexedResource {
   key: number;
   catalogKey: number;
@@ -29,7 +29,7 @@ export interface IndexedResource {
 
 const maxSameIds = 20;
 
-/** Finds resources by id, served ones first; several catalogs may have the same id. */
+/** Finds resources by id, served ones first, because several catalogs may have the same id. */
 export async function findIndexed(queryable: Queryable, { id, catalogId, owner }: AskedResource) {
   const rows = await queryable.rows<Omit<IndexedResource, 'validity'> & { validity: string | null }>(
     `select resource.key, catalog.key as "catalogKey", catalog.id as "catalogId", catalog.owner,

@@ -12,7 +12,7 @@ import type { SpatialPlan } from '../spatial/constraint.ts';
 import type { Tools } from '../tools.ts';
 import type { IndexedResource } from './asked-resource.ts';
 
-// The parts of an intent, held against one resource, with what stands in it instead.
+// Compares the parts of an intent with one resource, and shows its actual values.
 
 export interface Check {
   check: 'indexed' | 'served' | 'network' | 'schema' | 'validity' | 'filter' | 'spatial' | 'text' | 'limit';
@@ -24,7 +24,7 @@ export interface Check {
 }
 
 const maxWords = 10;
-/** Nothing on the earth is farther away. */
+/** Farther than any two places on the earth. */
 const anywhereMeters = 20_100_000;
 
 export async function checkFilter(
@@ -89,7 +89,7 @@ function describeDistance(meters: number): string {
   return meters < 1_000 ? `${Math.round(meters)} m` : `${(meters / 1_000).toFixed(1)} km`;
 }
 
-/** One word is enough to be found. */
+/** One matching word is enough. */
 export async function checkText(
   tools: Tools,
   plan: Plan,

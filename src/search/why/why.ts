@@ -10,18 +10,18 @@ import { createTrace } from '../trace.ts';
 import { type AskedResource, findIndexed, type IndexedResource } from './asked-resource.ts';
 import { type Check, checkFilter, checkSpatial, checkText } from './check-parts.ts';
 
-// Why a resource is, or is not, in the answer to an intent: each check of a search, made on this resource alone, in the order in which a search
-// makes them. All of them are made, also after one that fails: there may be several reasons.
+// Why a resource is, or is not, in the answer to an intent: runs each check of a search on this resource alone, in the order of a search. Runs all
+// checks, even if one fails, because there may be several reasons.
 
 export interface Why {
-  /** Which one was looked at, where several have the id. */
+  /** The examined one, if several have the id. */
   resource?: { id: string; catalogId: string; owner: string };
   checks: Check[];
-  /** Its position among all that match, from 1. */
+  /** Its position among all matches, from 1. */
   rank?: number;
 }
 
-/** Throws a ProtocolError for an intent that cannot be read, or not evaluated in time. */
+/** Throws a ProtocolError for an invalid intent, or if it cannot be evaluated in time. */
 export async function explainResource(
   engine: SearchEngine,
   question: Question,
@@ -118,7 +118,7 @@ function clock(ms: number): string {
   return new Date(ms).toISOString().slice(11, 16);
 }
 
-/** Undefined where more match than are counted, and it is not among the first. */
+/** Undefined if there are more matches than are counted, and it is not among the first. */
 async function findRank(
   engine: SearchEngine,
   tools: Tools,

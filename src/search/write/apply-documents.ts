@@ -18,10 +18,10 @@ import {
 import { createIndexChanges, type IndexChanges } from './index-changes.ts';
 import { planHeads, planSteps, type Step } from './plan-steps.ts';
 
-/** How many documents are read, indexed and written at a time: bounds memory. */
+/** Number of documents that are read, indexed and written at once, to limit memory. */
 const documentsAtOnce = 2_000;
 
-/** Brings what is said of the targets, their resources and their offers to what was sent. All kinds go through the index together: words are numbered once, and a list gets one part of all of them. */
+/** Applies the received catalogs, resources and offers together, so words are numbered once, and each list gets one part for all. */
 export async function applyDocuments(
   tx: Transaction,
   targets: readonly Target[],
@@ -38,7 +38,7 @@ export async function applyDocuments(
     await writing;
     // While the database writes, the next ones are prepared.
     writing = write();
-    writing.catch(() => undefined); // it is awaited, and thrown, a step later
+    writing.catch(() => undefined); // thrown when awaited, a step later
   }
   await writing;
 }
@@ -61,7 +61,7 @@ async function prepareSteps(
   };
 }
 
-/** The documents as they were, by key. */
+/** The old documents, by key. */
 async function readReplaced(tx: Transaction, steps: readonly Step[]): Promise<Map<number, object>> {
   const replaced = (kind: Step['kind']) => steps.filter((step) => step.kind === kind && step.replaces);
   const keysOf = (kind: DocumentKind) => replaced(kind).map(({ key }) => key);
@@ -79,7 +79,7 @@ function addStep(
 ): void {
   const { generations, incoming, unindexed } = target;
   const [entries] = generations.map((each) => changes.get(each)?.add(key, old, written?.document, incoming));
-  // Where no list is written, the index is made of documents later.
+  // Without lists, the index is made from the documents later.
   const made = written && generations.length === 0 ? entriesOf(kind, written.document, incoming) : entries;
   for (const path of made?.unindexed ?? []) unindexed.push({ ...(id !== undefined && { id }), path });
   if (kind === 'catalog') return;

@@ -8,18 +8,18 @@ import { hash53 } from '../entries/attributes.ts';
 import type { WrittenGeneration } from '../generations/in-use.ts';
 import { firstNumbers } from '../keys.ts';
 
-// The catalogs that the discovery service holds: one row per (source, owner, id).
+// The catalogs in the discovery service: one row per (source, owner, id).
 
 export interface CatalogRow extends CatalogRef, ValidityRow {
   key: number;
-  /** The newest generation of the index that it is in. */
+  /** The newest generation of the index that contains it. */
   generation: number;
   type: 'REGULAR' | 'MASTER';
   /** The catalog-level members. */
   head: object;
   head_digest: number;
   provider_id: string;
-  /** None: every network. */
+  /** Empty: every network. */
   networks: readonly string[];
   schema_uses: Record<string, number>;
   is_active: boolean;
@@ -29,7 +29,7 @@ export interface CatalogRow extends CatalogRef, ValidityRow {
   pulled_at: Date | null;
 }
 
-/** A validity as columns: bounds, inclusive, and the daily window, in milliseconds. */
+/** A validity as columns: inclusive bounds, and the daily window, in milliseconds. */
 export interface ValidityRow {
   valid_from: Date | null;
   valid_until: Date | null;
@@ -38,7 +38,7 @@ export interface ValidityRow {
 }
 
 interface HeldCatalog extends CatalogRow {
-  /** False for one that this transaction writes first. */
+  /** False if this transaction writes it first. */
   known: boolean;
 }
 
@@ -50,7 +50,7 @@ const columns = [
   ...['next_resource', 'next_offer', 'pushed_at', 'pulled_at'],
 ];
 
-/** Locks these catalogs until the end of the transaction. Those that are not held yet get keys; their rows are inserted whole, when all is known of them, because an update would leave dead rows. */
+/** Locks these catalogs until the end of the transaction. New ones get a key; their rows come last, because an update would leave dead rows. */
 export async function holdCatalogs(
   tx: Transaction,
   refs: readonly CatalogRef[],
@@ -68,7 +68,7 @@ export async function holdCatalogs(
   return unknown.length === 0 ? held : [...held, ...(await numberCatalogs(tx, unknown, generations))];
 }
 
-/** Their keys are in the order in which they are given: it becomes the order of answers. */
+/** Keys follow the given order, which becomes the order of answers. */
 async function numberCatalogs(
   tx: Transaction,
   refs: readonly CatalogRef[],
@@ -95,7 +95,7 @@ export function nameOf({ source, owner, id }: CatalogRef): string {
   return JSON.stringify([source, owner, id]);
 }
 
-/** Inserts or updates rows. Throws where another transaction has inserted one of the catalogs meanwhile: then this one is repeated, and finds it. */
+/** Inserts or updates rows. Throws if another transaction has inserted one of the catalogs meanwhile. Then this one is repeated, and finds it. */
 export async function writeCatalogs(tx: Transaction, rows: readonly CatalogRow[], now: Date): Promise<void> {
   if (rows.length === 0) return;
   const set = columns.map((column) => `${column} = excluded.${column}`);
@@ -121,40 +121,40 @@ export interface IncomingCatalog {
   /** Identity of the provider node. */
   owner: string;
   type: CatalogType;
-  /** None or null: every network. */
+  /** Empty or null: every network. */
   networks: readonly string[] | null;
   catalog: ReceivedCatalog;
-  /** FULL leaves exactly what this catalog brings; MERGE keeps what it does not mention. */
+  /** FULL replaces the catalog; MERGE keeps everything that it does not name. */
   mode: 'FULL' | 'MERGE';
-  /** A MERGE whose catalog-level members are all that there are: a part of a whole that is too large to come at once. */
+  /** A MERGE with all catalog-level members: a part of a catalog that is too large to send at once. */
   replacesMembers?: boolean;
-  /** Ids that go, where a MERGE names some. */
+  /** Ids that a MERGE removes. */
   removals?: { resources?: readonly string[]; offers?: readonly string[] };
-  /** Resources that come with a MERGE of the same transaction: until then they stay as they are. */
+  /** Resources that a later MERGE of the same transaction brings: until then they stay unchanged. */
   later?: ReadonlySet<string>;
-  /** Its geometries were found to be cheap enough to search among: that takes long for large ones. */
+  /** Its geometries were already found cheap enough to search. This check takes long for large ones. */
   areGeometriesChecked?: boolean;
-  /** context.timestamp of the push, or when the pull was sent, that brought it. */
+  /** context.timestamp of the push, or the time of the pull request, that brought it. */
   pushedAt?: Date;
   pulledAt?: Date;
 }
 
-/** A catalog on its way into the index. */
+/** A catalog to apply to the index. */
 export interface Target {
   incoming: IncomingCatalog;
   before: HeldCatalog;
-  /** That its documents are in. */
+  /** The generations that contain its documents. */
   generations: readonly WrittenGeneration[];
-  /** The row as it will be; documents that are written number and count themselves in it. */
+  /** The row after the change. Each written document updates its numbers and counts. */
   row: CatalogRow;
   written: number;
   removed: number;
   unindexed: UnindexedGeometry[];
 }
 
-/** A geometry that is too costly to search among, accepted by another catalog service. No search finds its document by it. */
+/** A geometry that is too costly to search, accepted by another catalog service. No search finds its document by it. */
 export interface UnindexedGeometry {
-  /** The id of the resource or offer; none: the provider. */
+  /** The id of the resource or offer; undefined: the provider. */
   id?: string;
   path: string;
 }

@@ -3,7 +3,7 @@ import type { Queryable, Transaction } from '../../storage/database.ts';
 import { keyOf, lastNumbers } from '../keys.ts';
 import type { ValidityRow } from './catalog-rows.ts';
 
-// The tables of resources and offers, written in bulk. The writer has read the digests before, and names only documents that changed.
+// Writes the tables of resources and offers in bulk. The writer has read the digests before, and names only changed documents.
 
 export type DocumentKind = 'resource' | 'offer';
 
@@ -32,7 +32,7 @@ export async function readDigests(
   );
 }
 
-/** Documents, parsed, by key. */
+/** Parsed documents by key. */
 export async function readDocuments(queryable: Queryable, kind: DocumentKind, keys: readonly number[]) {
   if (keys.length === 0) return new Map<number, object>();
   const rows = await queryable.rows<{ key: number; document: string }>(
@@ -43,7 +43,7 @@ export async function readDocuments(queryable: Queryable, kind: DocumentKind, ke
   return new Map(rows.map(({ key, document }): [number, object] => [key, JSON.parse(document)]));
 }
 
-/** How many resources and offers catalogs have, by their keys. */
+/** The number of resources and offers of each catalog, by key. */
 export async function countDocuments(queryable: Queryable, catalogKeys: readonly number[]) {
   const counts = ['resource', 'offer'].map(
     (kind) =>
@@ -111,7 +111,7 @@ export async function addTargets(tx: Transaction, keys: Buffer): Promise<void> {
   );
 }
 
-/** An offer without resourceIds belongs to the provider that it names, else to the one of its catalog: which may have changed. */
+/** An offer without resourceIds belongs to the provider that it names, or else to that of its catalog, which may have changed. */
 export async function moveOffers(tx: Transaction, catalogKey: number, providerId: string): Promise<void> {
   await tx.query(
     `update discovery.offer set provider_id = $3
@@ -136,7 +136,7 @@ export async function forgetTargets(tx: Transaction, keys: Buffer): Promise<void
   );
 }
 
-/** A JSON array in which the documents, texts already, are not rendered again. */
+/** A JSON array. The documents are already texts, and are not serialized again. */
 function writeRecords(rows: readonly OfferRow[]): string {
   const records = rows.map(
     ({ document, ...row }) => `${JSON.stringify(row).slice(0, -1)},"document":${document}}`,

@@ -19,11 +19,11 @@ interface Change {
   after?: DocumentEntries;
 }
 
-/** Gathers what differs between the entries that documents have in a generation and those that they shall have, and writes it in a few statements. What the index has of a document is made again from the document. */
+/** Collects the differences between entries of old and new documents in a generation, and writes them in a few statements. */
 export function createIndexChanges({ index, format, removals }: WrittenGeneration) {
   const changes: Change[] = [];
   return {
-    /** Undefined: there was, or will be, no document. Returns the entries that it will have. */
+    /** Undefined: no document before, or after. Returns its new entries. */
     add(
       key: number,
       before: object | undefined,
@@ -33,7 +33,7 @@ export function createIndexChanges({ index, format, removals }: WrittenGeneratio
       const level = kindOf(key);
       const change: Change = {
         key,
-        // Whether it had geometries that are too costly makes no difference: they differ, and are written again.
+        // It does not matter whether it had geometries that are too costly: they differ, and are written again.
         ...(before && { before: entriesOfDocument(format, level, before, { areGeometriesChecked: true }) }),
         ...(after && { after: entriesOfDocument(format, level, after, options) }),
       };
@@ -41,7 +41,7 @@ export function createIndexChanges({ index, format, removals }: WrittenGeneratio
       return change.after;
     },
 
-    /** Removals from lists are left to the end of the transaction. */
+    /** Removals from lists wait for the end of the transaction. */
     async write(tx: Transaction): Promise<void> {
       const wordsOf = (when: 'before' | 'after') => [
         ...new Set(changes.flatMap((change) => [...(change[when]?.words.keys() ?? [])])),
@@ -60,7 +60,7 @@ export function createIndexChanges({ index, format, removals }: WrittenGeneratio
       await addObjectPaths(tx, index, [
         ...new Set(changes.flatMap(({ after }) => [...(after?.objects ?? [])])),
       ]);
-      // Geometries that stay are not touched: to put a box into its index is the costliest of all.
+      // Unchanged geometries are not touched, because inserting a box into its index costs most.
       const replaced = changes.filter(({ before, after }) => textOf(before) !== textOf(after));
       const leaving = replaced.flatMap(({ key, before }) => (before?.geometries.length ? key : []));
       const coming = replaced.flatMap(({ key, after }) => geometryRows(format, key, after));
@@ -70,10 +70,10 @@ export function createIndexChanges({ index, format, removals }: WrittenGeneratio
   };
 }
 
-/** The marks of a document in each list that it stands in. */
+/** The marks of a document in each of its lists. */
 type ListedEntries = ReadonlyMap<number, readonly number[]>;
 
-/** A word without a number is left out: no list has it. */
+/** Omits words without a number, because no list has them. */
 export function listEntries(
   { facts, numbers: values, words, isCertain }: DocumentEntries,
   numbers: ReadonlyMap<string, number>,
@@ -96,7 +96,7 @@ export function listEntries(
 
 const unmarked = [0];
 
-/** Visits every entry that a document has, and with the other ones has not. */
+/** Visits every entry of a document that the other entries lack. */
 function visitLists(
   entries: ListedEntries | undefined,
   others: ListedEntries | undefined,
@@ -104,7 +104,7 @@ function visitLists(
 ): void {
   for (const [list, marks] of entries ?? []) {
     const known = others?.get(list) ?? [];
-    // A long array of numbers has as many marks.
+    // A long array of numbers has equally many marks.
     const has = marks.length > 8 ? new Set(known) : { has: (mark: number) => known.includes(mark) };
     for (const mark of marks) if (!has.has(mark)) visit(list, mark);
   }
@@ -117,7 +117,7 @@ export function geometryRows({ geometries }: IndexFormat, key: number, entries?:
   }));
 }
 
-/** In whichever order they, and their members, stand: the database does not keep that of documents. */
+/** Independent of the order of geometries and their members, which the database does not keep. */
 function textOf(entries: DocumentEntries | undefined): string {
   const texts = (entries?.geometries ?? []).map(
     ({ path, geometry }) => `${path} ${canonicalJson(geometry as Json)}`,

@@ -41,7 +41,7 @@ describe('the numbers of a catalog', () => {
     expect((await readNumbers('c1'))[2]).toEqual({ number: 3, id: 'r8' });
     expect(await readTargets()).toEqual(await readOffers());
     expect(await check()).toEqual([]);
-    // The order of catalogs stays.
+    // The order of catalogs does not change.
     const { rows } = await database.query('select id from discovery.catalog order by key');
     expect(rows).toEqual([{ id: 'c1' }, { id: 'c2' }]);
   });
@@ -91,7 +91,7 @@ async function apply(id: string, resources: string[]): Promise<void> {
   await database.transaction((tx) => writeIndex(tx, new Date(), ({ apply: add }) => add([incoming])));
 }
 
-/** As if it had had many resources and offers before, which are gone. */
+/** As if many resources and offers had been stored and removed before. */
 async function useUpNumbers(id: string, { left }: { left: number }): Promise<void> {
   await database.query('update discovery.catalog set next_resource = $2, next_offer = $3 where id = $1', [
     id,

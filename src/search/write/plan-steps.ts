@@ -12,12 +12,12 @@ export interface Step {
   target: Target;
   key: number;
   id?: string;
-  /** Whether something is stored under the key. */
+  /** Whether a document is stored under the key. */
   replaces: boolean;
   written?: { text: string; digest: number; document: object };
 }
 
-/** Words and facts of a catalog and its provider apply to all its resources: they are indexed once, under the catalog's own key, and stored in the catalog's row. */
+/** Words and facts of a catalog and its provider apply to all its resources, so they are indexed once, under the key of the catalog. */
 export function planHeads(targets: readonly Target[]): Step[] {
   return targets
     .filter(({ before, row }) => !before.known || before.head_digest !== row.head_digest)
@@ -28,7 +28,7 @@ export function planHeads(targets: readonly Target[]): Step[] {
     });
 }
 
-/** Tells which resources, or offers, of the targets are new, changed or to go. Those that are equal to the stored ones have no step. */
+/** Finds the new, changed and removed resources, or offers, of the targets. Unchanged ones have no step. */
 export async function planSteps(tx: Transaction, kind: DocumentKind, targets: readonly Target[]) {
   const stored = await readStored(tx, kind, targets);
   const steps: Step[] = [];
@@ -79,14 +79,14 @@ async function readStored(tx: Transaction, kind: DocumentKind, targets: readonly
   return stored;
 }
 
-/** Keys of new documents, in the order of first arrival, which becomes the order of answers. When its numbers are used up, a catalog gets the lowest free ones; entries that are still to leave lists under these are no obstacle (lists/remove.ts). */
+/** Keys of new documents, in order of arrival, as in answers. When used up, the lowest free ones, even with pending removals (lists/remove.ts). */
 async function takeKeys(tx: Transaction, kind: DocumentKind, { row, before }: Target, count: number) {
   const column = `next_${kind}` as const;
   const first = keyOf(row.key, row[column]);
   row[column] = Math.min(row[column] + count, lastNumbers[kind] + 1);
   if (first + count <= keyOf(row.key, lastNumbers[kind] + 1) || count === 0)
     return Array.from({ length: count }, (_, index) => first + index).values();
-  // Of the first numbers, as many as there are documents plus `count`, at least `count` are free.
+  // Of the first n numbers, with n = stored documents + `count`, at least `count` are free.
   const free = await tx.column<number>(
     `select free.key from generate_series($1::bigint, least($2::bigint,
        $1 + $3 + (select count(*) from discovery.${kind} as held where held.key between $1 and $2))) as free (key)

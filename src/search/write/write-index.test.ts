@@ -105,7 +105,7 @@ it('a document that gets the key of one that has gone in the same unit of work s
   await write((_tx, { apply }) => apply(withResources(reds.slice(0, 4))));
   await write(async (tx, { apply }) => {
     await apply(withResources([...green, ...reds.slice(2, 4)]));
-    // The next catalog that brings a resource has no number left for it.
+    // The next catalog with a new resource has no number left for it.
     await tx.query('update discovery.catalog set next_resource = $1', [lastNumbers.resource + 1]);
     await apply(withResources([...green, ...reds.slice(2)]));
   });
@@ -170,7 +170,7 @@ it('takes what leaves lists out of them as the last thing, also where a catalog 
     );
     held = rows[0]?.held;
   });
-  // That of the generations alone.
+  // Only that of the generations.
   expect(held).toBe(1);
   expect([await countOf('red'), await countOf('green')]).toEqual([0, 2]);
 });

@@ -16,17 +16,17 @@ import {
 import { countDocuments, moveOffers } from './document-rows.ts';
 import { createIndexChanges } from './index-changes.ts';
 
-// How catalogs come into the index, for push, pull and crawl alike, in one transaction of the caller:
+// How catalogs get into the index, for push, pull and crawl alike, in one transaction of the caller:
 //
-//   hold       the catalogs' rows are locked; new catalogs get keys
-//   compare    digests tell which documents are new, changed or to go; the others are not touched (plan-steps.ts)
-//   write      documents, and of the index only what differs between the old document and the new one (apply-documents.ts, index-changes.ts)
-//   update     the catalogs' rows, or insert them: members, networks, schema types, validity
-//   remove     what leaves lists goes last
+//   hold       locks the catalogs' rows; new catalogs get keys
+//   compare    finds new, changed and removed documents by digest; the others are not touched (plan-steps.ts)
+//   write      documents, and only the differences in the index between the old document and the new one (apply-documents.ts, index-changes.ts)
+//   update     updates or inserts the catalogs' rows: members, networks, schema types, validity
+//   remove     removes entries from lists at the end
 
 export type IndexWriter = ReturnType<typeof createWriter>;
 
-/** The unit of work of the index. Removals from lists are written as the last thing, because the runs that they rewrite stay locked until the end of the transaction. So let the work be all that the transaction does. */
+/** The unit of work of the index. It should be the whole transaction: removals from lists come last, because they lock runs until its end. */
 export async function writeIndex<T>(
   tx: Transaction,
   now: Date,
@@ -43,15 +43,15 @@ function createWriter(tx: Transaction, now: Date, generations: readonly WrittenG
   const hold = (refs: readonly CatalogRef[]) => holdCatalogs(tx, refs, generations);
   const apply = (catalogs: readonly IncomingCatalog[]) => applyCatalogs(tx, catalogs, generations, now);
   return {
-    /** Locks catalogs until the end of the transaction; those that are not held yet get keys. */
+    /** Locks catalogs until the end of the transaction. New ones get keys. */
     hold,
-    /** Applies catalogs, no (source, owner, id) twice in a call. Afterwards they are served. */
+    /** Applies catalogs, each (source, owner, id) once per call. Afterwards they are served. */
     apply,
-    /** Takes catalogs out of the index with all that belongs to them. */
+    /** Removes catalogs from the index, with everything that belongs to them. */
     async remove(refs: readonly CatalogRef[]): Promise<void> {
       if (refs.length === 0) return;
       const held = (await hold(refs)).filter(({ known }) => known);
-      // Whole, and with nothing in it: so its documents go, with what the index has of them.
+      // A FULL catalog without resources and offers removes its documents and their index entries.
       await apply(
         held.map(({ source, owner, type, networks, head }) => ({
           ...{ source, owner, type, networks, mode: 'FULL' as const },
@@ -66,16 +66,16 @@ function createWriter(tx: Transaction, now: Date, generations: readonly WrittenG
       }
       await dropCatalogs(tx, refs);
     },
-    /** How many resources and offers catalogs have, by their keys. */
+    /** The number of resources and offers of each catalog, by key. */
     count: (catalogKeys: readonly number[]) => countDocuments(tx, catalogKeys),
   };
 }
 
 export interface AppliedCatalog extends CatalogRef {
   key: number;
-  /** Whether it was held before. */
+  /** Whether it was stored before. */
   known: boolean;
-  /** Resources and offers that were new or changed, and those that went. */
+  /** Number of new or changed resources and offers, and of removed ones. */
   written: number;
   removed: number;
   unindexed: readonly UnindexedGeometry[];
