@@ -6,7 +6,7 @@ create table discovery.external_index (
   name text,                        -- the index for searches; null while the first one is built
   building text,                    -- another index, being built
   walked_up_to bigint,              -- all documents are compared with the index that is being built, or else with the one for searches, up to this key; null: no comparison
-  version bigint not null default 0, -- counts the sent changes: OpenSearch keeps the highest version of a document
+  version bigint not null default 0, -- of the last changes that were sent: milliseconds since 1970, always rising; OpenSearch keeps the highest version of a document
   snapshot text,                    -- the transactions whose changes are in external_change or in the index
   server text,                      -- the server where that snapshot is valid (src/storage/freshness.ts)
   fed_at timestamptz,               -- when the change feed was last read; it is kept for an hour

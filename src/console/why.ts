@@ -40,7 +40,7 @@ const nextSteps: Record<CheckName, string> = {
   served: 'Inspect the catalog: its source says whether it is paused, retired or withdrawn.',
   network: 'Search in a network that the catalog is visible in, or publish it with visibleTo for this one.',
   schema: 'Search without a schema context, or with one that the catalog uses.',
-  validity: 'Publish the catalog with a validity that includes today.',
+  validity: 'Publish the catalog with a validity that includes the present time.',
   filter: 'Change the condition, or the resource.',
   spatial: 'Search a larger area, or another target path.',
   text: 'Search for a word in its name, description, provider or offers.',

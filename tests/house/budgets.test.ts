@@ -22,7 +22,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/registry': { lines: 1290, names: 44 },
   'src/rules': { lines: 9040, names: 458 },
   'src/schemas': { lines: 340, names: 10 },
-  'src/search': { lines: 8320, names: 348 },
+  'src/search': { lines: 8330, names: 348 },
   'src/search/opensearch': { lines: 1000, names: 34 },
   'src/storage': { lines: 9780, names: 568 },
   'src/telemetry': { lines: 320, names: 11 },

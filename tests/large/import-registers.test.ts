@@ -68,7 +68,7 @@ describe.skipIf(!hasRegisters)('registers of charging stations (needs the regist
         // Operators with two spellings.
         exitCode: 2,
         // Wildenfels in Saxony, with coordinates in Bohemia.
-        doubts: ['row 8709 (50.681519, 15.592092): lies outside DE, the country of the row'],
+        doubts: ['row 8709 (50.681519, 15.592092): is outside DE, the country of the row'],
       },
     ],
     [
@@ -80,7 +80,7 @@ describe.skipIf(!hasRegisters)('registers of charging stations (needs the regist
         catalogs: 48,
         // All of the list's stations in Alaska.
         doubts: [
-          'row 2455 (60.494658, -151.045242), 5830 (60.547224, -145.758719), 5831 (60.545612, -145.760827): lies far from all others',
+          'row 2455 (60.494658, -151.045242), 5830 (60.547224, -145.758719), 5831 (60.545612, -145.760827): is far from all others',
         ],
       },
     ],

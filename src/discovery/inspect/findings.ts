@@ -47,7 +47,7 @@ const ownHints = {
   retired: 'Publish under a new catalogId: retirement is permanent.',
   paused: 'Make it active again: signpost resume.',
   'published-twice': duplicatesHint,
-  'not-valid': 'Publish the catalog with a validity that includes today.',
+  'not-valid': 'Publish the catalog with a validity that includes the present time.',
 } as const satisfies Record<string, string>;
 
 const hints = { ...crawlHints, ...ownHints };

@@ -43,31 +43,32 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
       queryable: Queryable,
       indexes: readonly string[],
       ranges: readonly KeyRange[],
-      { version, isEmpty = false, forMs = Number.POSITIVE_INFINITY }: SendOptions,
+      { version, forMs = Number.POSITIVE_INFINITY }: { version: number; forMs?: number },
     ): Promise<readonly KeyRange[]> {
       const end = performance.now() + forMs;
       const sendPart = async ({ documents, ranges }: Part) => {
-        for (const index of indexes) {
-          const held = isEmpty ? new Map() : await readDigests(client, index, ranges);
-          await send(index, findDifferences(documents, held), version);
-        }
+        for (const index of indexes)
+          await send(index, findDifferences(documents, await readDigests(client, index, ranges)), version);
       };
       let [left, sending] = [ranges, Promise.resolve()];
-      do {
-        // While OpenSearch writes a part, the next one is prepared.
-        const part = await readPart(queryable, format, now(), left);
+      try {
+        do {
+          // While OpenSearch writes a part, the next one is prepared.
+          const part = await readPart(queryable, format, now(), left);
+          await sending;
+          sending = sendPart(part);
+          sending.catch(() => undefined); // thrown when awaited, a part later
+          left = part.rest;
+        } while (left.length > 0 && performance.now() < end);
         await sending;
-        sending = sendPart(part);
-        sending.catch(() => undefined); // thrown when awaited, a part later
-        left = part.rest;
-      } while (left.length > 0 && performance.now() < end);
-      await sending;
+      } finally {
+        // The next round may have the same version, if this one fails.
+        await sending.catch(() => undefined);
+      }
       return left;
     },
   };
 }
-
-type SendOptions = { version: number; isEmpty?: boolean; forMs?: number };
 
 /** The documents that an index should have for the first part of some key ranges. */
 interface Part {

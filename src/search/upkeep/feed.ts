@@ -6,7 +6,7 @@ import type { IndexedSearch } from '../opensearch/indexed-search.ts';
 import { createIndexes, refresh, switchIndex } from '../opensearch/indexes.ts';
 
 // How documents get into OpenSearch: in rounds, each under the lock of one row, which is the lease of the work. A round reads which catalogs have changed since the last one (the change feed,
-// discovery.change), or compares the next part of all documents, and sends the differences. Their version is the number of the round, so a late request never overwrites newer content. If a
+// discovery.change), or compares the next part of all documents, and sends the differences. Their version is the time of the round, so a late request never overwrites newer content. If a
 // round fails, the next one repeats its work, in any process.
 
 type FeedContext = Pick<IndexedSearch, 'client' | 'sender'> & { database: Database; now: () => Date };
@@ -27,6 +27,8 @@ const catalogsAtOnce = 500;
 const lastKey = 2 ** 53;
 /** Changes wait for the end of a round. */
 const walkForMs = 1_000;
+/** A round is one transaction, which has a limit (TRANSACTION_LIMIT_SECONDS). */
+const changesForMs = 120_000;
 /** Changes are kept for an hour (cache/invalidation.ts). Without changes, a check is recorded each minute. */
 const [completeFor, notedEvery] = ["interval '50 minutes'", "interval '1 minute'"];
 
@@ -107,10 +109,13 @@ async function hasWork({ database, client, now }: FeedContext): Promise<boolean>
   return found === undefined || found.isBusy || found.hasNews || (await findDue(client, now())).length > 0;
 }
 
+/** A counter would have the same number again after a failed round, or a restore of the database. */
+const nowMs = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
+
 async function lockState(tx: Transaction, { isWaiting = false } = {}): Promise<State | undefined> {
   await tx.apart.query('insert into discovery.external_index default values on conflict do nothing');
   return tx.first<State>(
-    `update discovery.external_index set version = version + 1
+    `update discovery.external_index set version = greatest(version + 1, ${nowMs})
      where id = (select id from discovery.external_index for update ${isWaiting ? '' : 'skip locked'})
      returning name, building, walked_up_to, version, snapshot, server, fed_at > now() - ${completeFor} as "isComplete"`,
   );
@@ -118,8 +123,8 @@ async function lockState(tx: Transaction, { isWaiting = false } = {}): Promise<S
 
 async function feed(context: FeedContext, tx: Transaction, state: State): Promise<boolean> {
   const { client, sender } = context;
-  await queueChanges(context, tx, state);
-  const { name, building } = state;
+  const isAll = await queueChanges(context, tx, state);
+  const { name, building, walked_up_to: from } = state;
   if (name === null && building === null) {
     await beginBuilding(tx, client);
     return true;
@@ -127,23 +132,23 @@ async function feed(context: FeedContext, tx: Transaction, state: State): Promis
   const targets = [name, building].filter((index) => index !== null);
   const oldest = `select catalog_key from discovery.external_change order by since limit ${catalogsAtOnce}`;
   const catalogs = await tx.column<number>(oldest);
+  // What a walk has sent is compared, so it must be visible.
+  if (isAll || (from !== null && catalogs.length > 0)) await refresh(client, targets);
   if (catalogs.length > 0) {
-    // Earlier writes are compared, so they must be visible.
-    if (building !== null) await refresh(client, [building]);
     const ranges = catalogs.sort((a, b) => a - b).map(rangeOf);
-    await sender.sendAll(tx, targets, ranges, { version: state.version });
+    const options = { version: state.version, forMs: changesForMs };
+    const [rest] = await sender.sendAll(tx, targets, ranges, options);
     await refresh(client, targets);
-    const sent = 'delete from discovery.external_change where catalog_key = any ($1::bigint[])';
-    await tx.query(sent, [catalogs]);
+    const sent = catalogs.filter((key) => rest === undefined || rangeOf(key).end <= rest.from);
+    await tx.query('delete from discovery.external_change where catalog_key = any ($1::bigint[])', [sent]);
     return true;
   }
-  const { walked_up_to: from } = state;
   if (from !== null) await walk(context, tx, state, from);
   return from !== null;
 }
 
 /** Queues the catalogs that have changed, by a transaction or by time. */
-async function queueChanges({ client, now }: FeedContext, tx: Transaction, state: State): Promise<void> {
+async function queueChanges({ client, now }: FeedContext, tx: Transaction, state: State): Promise<boolean> {
   const select = `select pg_current_snapshot()::text as snapshot, ${serverText} as server`;
   const moment = await tx.one<{ snapshot: string; server: string }>(select);
   const isKnown = state.snapshot !== null && state.server === moment.server && state.isComplete === true;
@@ -167,6 +172,7 @@ async function queueChanges({ client, now }: FeedContext, tx: Transaction, state
     `update discovery.external_index set snapshot = $1, server = $2, fed_at = now(), walked_up_to = $3, walk_since = case when $4 then now() else walk_since end`,
     [moment.snapshot, moment.server, state.walked_up_to, isAll],
   );
+  return isAll === true;
 }
 
 /** Catalogs with documents that time has changed: an offer, or the catalog itself, has become valid or invalid. */
@@ -192,8 +198,7 @@ async function walk(
 ) {
   const target = building ?? name;
   if (target === null) return;
-  // Above this key, the new index only has documents that changes have sent. These are up to date, or are sent again.
-  const options = { version, isEmpty: building !== null, forMs: walkForMs };
+  const options = { version, forMs: walkForMs };
   const [rest] = await sender.sendAll(tx, [target], [{ from, end: lastKey }], options);
   await tx.query('update discovery.external_index set walked_up_to = $1', [rest?.from ?? null]);
   if (rest !== undefined) return;
