@@ -45,7 +45,7 @@ export function openDocument(kind: HostedDocument, file: ServedFile, options: Op
     throw new TrustFault(
       kind,
       'digest-mismatch',
-      `The ${kind} at ${url} does not have the declared digest ${digest}.`,
+      `The ${kind} at ${url} does not have the digest ${digest} declared for it.`,
       undefined,
       { expected: digest, got: sha256Digest(bytes) },
     );
