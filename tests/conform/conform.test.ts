@@ -209,7 +209,7 @@ describe('signpost conform', () => {
     const { passed, skipped } = await scene.check('discovery', [], ['--only', 'ttl-expired']);
     expect({ passed, skipped }).toEqual({ passed: ['ttl-expired'], skipped: [] });
     const { exitCode, notes } = await scene.conform(scene.provider.url, '--only', 'ttl-expired');
-    expect([exitCode, notes]).toEqual([1, expect.stringContaining('There are: manifest-served, ')]);
+    expect([exitCode, notes]).toEqual([1, expect.stringContaining('Its checks: manifest-served, ')]);
   });
 
   it('finds out what stands at an address', async () => {

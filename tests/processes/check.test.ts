@@ -206,13 +206,13 @@ describe('signpost check', () => {
       plant: `update discovery.catalog set source = 'service:another' where id = 'lost'`,
       undo: `update discovery.catalog set source = (select source from discovery.catalog where id = 'kept') where id = 'lost'`,
       kind: 'copy-missing',
-      message: /^catalog lost is at version 1 in the catalog service, and is not in the index\.$/,
+      message: /^catalog lost is at version 1 in the catalog service, but is not in the index\.$/,
     },
     'a copy of a catalog that nobody has published': {
       plant: `update discovery.catalog set id = 'ghost' where id = 'renamed'`,
       undo: `update discovery.catalog set id = 'renamed' where id = 'ghost'`,
       kind: 'copy-surplus',
-      message: /^catalog ghost is not in the catalog service, and the index serves it\.$/,
+      message: /^catalog ghost is not in the catalog service, but the index serves it\.$/,
     },
     'a subscriber that has acknowledged an older version': {
       plant: `update catalog.push set acknowledged_version = 1, state = 'parked', last_error = 'it was down'
@@ -248,7 +248,7 @@ describe('signpost check', () => {
         update catalog.push set subscriber = (select owner from catalog.subscription limit 1) where subscriber = 'somebody else'`,
       kind: 'push-missed',
       message:
-        /^catalog unplanned is at version 1 .* and discovery\.signpost\.test\S* has missed it: no push was planned\.$/,
+        /^catalog unplanned is at version 1 .* but discovery\.signpost\.test\S* has missed it: no push was planned\.$/,
     },
     'a catalog whose rows do not add up': {
       plant: `update catalog.catalog set resource_count = 7 where id = 'counted'`,
