@@ -57,10 +57,10 @@ describe('signpost deliveries', () => {
     const { out } = await deliveries('list');
     expect(out).toMatch(/^ID +STATE +RECEIVER +WHAT +FORM +ATTEMPTS +FAILING SINCE +NEXT +LAST ERROR$/m);
     expect(out).toMatch(
-      /^push-\d+ +acknowledged +ds\.example\.com\/subscribers\.beckn\.one +c1 \(has 1 of 1\) +full/m,
+      /^push-\d+ +acknowledged +ds\.example\.com\/subscribers\.beckn\.one +c1 \(version 1, acknowledged: 1\) +full/m,
     );
     expect(out).toMatch(
-      /^push-\d+ +parked .* c2 \(has nothing of 1\) +strict +0 +- +- +the receiver answered 400$/m,
+      /^push-\d+ +parked .* c2 \(version 1, acknowledged: none\) +strict +0 +- +- +the receiver answered 400$/m,
     );
     expect(out).toMatch(/^callback-2 +refused +https:\/\/bpp\.example\.com +catalog\/on_publish m2 +-/m);
   });

@@ -103,7 +103,7 @@ function row(delivery: Delivery): string[] {
 
 function describe({ action, about, acknowledgedVersion, version }: Delivery): string {
   if (version === undefined) return `${action} ${about}`;
-  return `${about} (has ${acknowledgedVersion ?? 'nothing'} of ${version})`;
+  return `${about} (version ${version}, acknowledged: ${acknowledgedVersion ?? 'none'})`;
 }
 
 async function show(context: CommandContext, id: DeliveryId): Promise<void> {

@@ -25,7 +25,7 @@ describe('signpost index', () => {
   it('status shows the generation that searches read, what is left to build, and who uses the index', async () => {
     const { out } = await index('status');
     expect(out).toContain(
-      'Searches read generation 1 of the index, of version 1; this program knows up to version 1.',
+      'Searches read generation 1 of the index (version 1); this program supports versions up to 1.',
     );
     expect(out).toContain('Nothing is left to build.');
     expect(out).toContain('No running process uses it.');

@@ -54,14 +54,14 @@ function renderStatus(status: IndexStatus): string {
     ...(openSearch ? [describeOpenSearch(openSearch)] : []),
     ...(inUse
       ? [
-          `${openSearch ? 'The lists in the database are' : 'Searches read'} generation ${inUse.number} of the index, of version ${inUse.version}; this program knows up to version ${newest}.`,
+          `${openSearch ? 'The lists in the database are' : 'Searches read'} generation ${inUse.number} of the index (version ${inUse.version}); this program supports versions up to ${newest}.`,
         ]
       : ['The database has no index.']),
     describeNextStep(status),
   ];
   const rows = processes.map(({ name, version: known }) => [name, String(known)]);
   if (rows.length === 0) return [...lines, 'No running process uses it.'].join('\n');
-  return [...lines, '', renderTable(['PROCESS', 'KNOWS VERSION'], rows)].join('\n');
+  return [...lines, '', renderTable(['PROCESS', 'SUPPORTS VERSION'], rows)].join('\n');
 }
 
 function describeOpenSearch({ name, building }: NonNullable<IndexStatus['openSearch']>): string {

@@ -63,7 +63,7 @@ describe('signpost verify of a directory', () => {
       'ok    catalog',
       'Everything is va',
     ]);
-    expect(out).toContain('chargers  leads to version 3: 22 resources, 0 offers');
+    expect(out).toContain('chargers  version 3: 22 resources, 0 offers');
     expect(out).toContain('other  retired at 20');
     expect(out).toContain(
       'Everything is valid: 8 documents, 2 catalogs of example.org/subscribers.beckn.one.',

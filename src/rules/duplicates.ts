@@ -98,4 +98,4 @@ export function spellDuplicates({ nodes, evseIds, places, examples }: Duplicates
 }
 
 export const duplicatesHint =
-  'Ask both nodes which of them is right, and the other one to stop publishing the chargers. Until then searches find both.';
+  'Ask both nodes which one is right, and ask the other to stop publishing these chargers. Until then, searches find both.';

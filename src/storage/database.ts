@@ -241,7 +241,7 @@ export function withinTime(queryable: Queryable, remainingMs: () => number): Que
 function observePool(pool: LendingPool, metrics: Metrics): void {
   const connections = metrics.gauge(
     'signpost_database_connections',
-    'Connections to PostgreSQL: lent to a piece of work, or idle',
+    'Connections to PostgreSQL, in use or idle',
     ['state'],
     {
       aggregator: 'sum',

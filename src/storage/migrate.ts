@@ -32,7 +32,7 @@ export async function migrate(options: FirstConnectionOptions & { directory?: UR
       await apply(client, migration);
       if (applied.size > 0) logger.info(`migrated ${describeServer(url)} to ${migration.name}`);
     }
-    if (applied.size === 0) logger.info(`made the tables of ${describeServer(url)}`);
+    if (applied.size === 0) logger.info(`created the tables in ${describeServer(url)}`);
     return { checksClients };
   } finally {
     // The end of the session also releases the lock.

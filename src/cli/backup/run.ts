@@ -42,7 +42,7 @@ export async function backup(directory: string, { database }: BackupOptions, con
   };
   await writeFile(paths.facts, `${JSON.stringify(facts, null, 2)}\n`);
   const parts = [database ? 'the database' : '', 'keys', hasPublisher ? 'published files' : ''];
-  const text = `${directory} has ${parts.filter((part) => part !== '').join(', ')}. Keep it as secret as your keys.`;
+  const text = `${directory} contains: ${parts.filter((part) => part !== '').join(', ')}. Keep it as secret as your keys.`;
   printResult(context, { directory, ...facts }, text);
 }
 

@@ -62,7 +62,7 @@ function toPriceCondition(text: string): string {
   const type = name && priceTypes[name];
   if ((name && !type) || value === undefined)
     throw new CommandError(
-      `"${text}" is not a condition on a price, such as price <= 20 INR or price.energy <= 0.5 EUR. Kinds: ${Object.keys(priceTypes).join(', ')}. They cannot be combined with conditions on a resource: search for words instead.`,
+      `"${text}" is not a condition on a price, such as price <= 20 INR or price.energy <= 0.5 EUR. Kinds: ${Object.keys(priceTypes).join(', ')}. A condition on the price cannot be combined with one on the resource: search for words instead.`,
     );
   const attributes = '@.considerationAttributes';
   return [

@@ -64,7 +64,7 @@ function printNothing(
 
 function advise(code: string): string {
   if (code === 'SCH_INVALID_JSONPATH')
-    return ' Look at --where: strings are quoted, and @ is the resource, as in @.resourceAttributes.type == "EV_CHARGER".';
+    return ' Check --where: strings are quoted, and @ is the resource, as in @.resourceAttributes.type == "EV_CHARGER".';
   if (code.startsWith('AUT_KEY') || code === 'AUT_SUBSCRIBER_NOT_FOUND')
     return ' Is the consumer registered? "signpost up" registers its demo consumer; "signpost registry" registers others.';
   return '';

@@ -57,7 +57,8 @@ export async function ask(
     if (!isAccepted(answer)) {
       const { code, reason } = readRefusal(answer.body);
       const refusal = `The ${service} refused this, ${answer.status} ${code}: ${reason}`;
-      throw new Refused(`${refusal}${advise(code)}`, answer.status);
+      const advice = advise(code);
+      throw new Refused(advice === '' ? refusal : `${refusal.replace(/\.?$/, '.')}${advice}`, answer.status);
     }
     requireAck(request, answer, service);
   });

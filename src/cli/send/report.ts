@@ -70,7 +70,7 @@ function renderSignature(check: SignatureCheck): string {
 export function renderCallback({ signer, recordId, chained, bound, context, message }: Callback): string {
   return [
     '',
-    `${context.action} from ${signer}, ${recordId}: the signature is valid${chained ? ', and names the request' : ''}.`,
+    `${context.action} from ${signer}, ${recordId}: the signature is valid${chained ? ' and covers the signature of the request' : ''}.`,
     bound ? 'Its requestDigest matches the request.' : 'It has no requestDigest.',
     JSON.stringify({ context, message }, null, 2),
   ].join('\n');

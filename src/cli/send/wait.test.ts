@@ -32,7 +32,7 @@ describe('signpost send --wait', () => {
     const { exitCode, out } = await scene.publish('--wait');
     expect(exitCode).toBe(0);
     expect(out).toContain(
-      'catalog/on_publish from catalog.example.com/subscribers.beckn.one, key-1: the signature is valid, and names the request.',
+      'catalog/on_publish from catalog.example.com/subscribers.beckn.one, key-1: the signature is valid and covers the signature of the request.',
     );
     expect(out).toContain('Its requestDigest matches the request.');
     expect(out).toContain('"ACCEPTED"');
@@ -50,7 +50,7 @@ describe('signpost send --wait', () => {
     };
     expect(await scene.publish('--wait', '5')).toMatchObject({
       exitCode: 0,
-      out: expect.stringContaining('the signature is valid, and names the request.'),
+      out: expect.stringContaining('the signature is valid and covers the signature of the request.'),
     });
   });
 
@@ -142,7 +142,7 @@ describe('signpost send --wait', () => {
     };
     expect(await scene.publish('--wait', '5')).toMatchObject({
       exitCode: 0,
-      out: expect.stringContaining('the signature is valid, and names the request.'),
+      out: expect.stringContaining('the signature is valid and covers the signature of the request.'),
     });
   });
 

@@ -45,7 +45,7 @@ export function addDatabaseGauges({ database, metrics, logger }: Tools): void {
     metrics.gauge(name, help, labels, { collect });
   const counts = gauge(
     'signpost_deliveries',
-    'Callbacks and pushes that wait or are parked; those of the 50 receivers that wait longest by receiver, the rest as other',
+    'Waiting and parked callbacks and pushes. The 50 receivers that wait longest have a label each; the rest is other',
     ...deliveryLabels,
   );
   const ages = gauge(
@@ -64,7 +64,7 @@ export function addDatabaseGauges({ database, metrics, logger }: Tools): void {
   );
   const lag = gauge(
     'signpost_index_lag_seconds',
-    'Age of the oldest change on its way to the index, by what it waits for: its processing, its push',
+    'Age of the oldest change that is not in the index yet, by the step that it waits for (processing or push)',
     'stage',
   );
   const failing = gauge('signpost_crawl_failing_catalogs', 'Catalogs that could not be crawled recently');

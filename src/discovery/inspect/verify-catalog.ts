@@ -45,7 +45,7 @@ export async function verifyCatalog(check: CatalogCheck, trusted: TrustedEntry):
       check.onCatalog?.(entry, content);
       const { version, resources, offers } = content;
       const size = `${counted(resources.size, 'resource')}, ${counted(offers.size, 'offer')}`;
-      findings.push(holds(about, `leads to version ${version}: ${size}`, version));
+      findings.push(holds(about, `version ${version}: ${size}`, version));
     }
   } catch (error) {
     findings.push(fault(about, error));

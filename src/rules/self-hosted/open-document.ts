@@ -45,7 +45,7 @@ export function openDocument(kind: HostedDocument, file: ServedFile, options: Op
     throw new TrustFault(
       kind,
       'digest-mismatch',
-      `The ${kind} at ${url} does not have the digest ${digest} that is declared for it.`,
+      `The ${kind} at ${url} does not have the digest ${digest} declared for it.`,
       undefined,
       { expected: digest, got: sha256Digest(bytes) },
     );

@@ -152,7 +152,7 @@ describe('signpost discover', () => {
     const run = await discover('--where', '@.id = "x"');
     expect(run.exitCode).toBe(1);
     expect(run.notes).toContain('SCH_INVALID_JSONPATH');
-    expect(run.notes).toContain('Look at --where');
+    expect(run.notes).toContain('Check --where');
   });
 
   it('says what to do when nobody answers there, or when no on_discover comes', async () => {

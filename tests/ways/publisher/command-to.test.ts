@@ -123,7 +123,10 @@ describe('publish --to a catalog service', () => {
       '--wait',
     ];
     const run = await runCommand(registerSendCommand, args, settings);
-    expect(run).toMatchObject({ exitCode: 0, out: expect.stringContaining('and names the request') });
+    expect(run).toMatchObject({
+      exitCode: 0,
+      out: expect.stringContaining('and covers the signature of the request'),
+    });
   });
 
   it('waits at an address of its own as somebody else than the publisher', async () => {

@@ -42,7 +42,7 @@ describe('publish, where no publisher runs', () => {
     const run = await publish([file], settings);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.out).toMatch(/^coffee +ACCEPTED +version 1$/m);
-    expect(run.notes).toContain(`Done by this command, in ${settings.DATA_DIR}/publisher/public.`);
+    expect(run.notes).toContain(`Done by this command, which wrote ${settings.DATA_DIR}/publisher/public.`);
     expect(run.notes).toContain('Warning: The registry does not answer');
     expect((await readdir(join(settings.DATA_DIR ?? '', 'publisher/public'))).sort()).toEqual([
       '.well-known',

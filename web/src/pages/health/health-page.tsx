@@ -24,8 +24,8 @@ const charts: readonly ChartOptions[] = [
     isTime: true,
     lines: {
       discoverP50Ms: 'discover, median',
-      discoverP99Ms: 'discover, 99 of 100',
-      publishP99Ms: 'publish, 99 of 100',
+      discoverP99Ms: 'discover, p99',
+      publishP99Ms: 'publish, p99',
     },
   },
   {
@@ -38,7 +38,7 @@ const charts: readonly ChartOptions[] = [
     spell: perMinute,
     lines: { errors: 'errors', emptySearches: 'searches without a result' },
   },
-  { title: 'Event loop', spell: spellMs, isTime: true, lines: { eventLoopP99Ms: 'delay, 99 of 100' } },
+  { title: 'Event loop', spell: spellMs, isTime: true, lines: { eventLoopP99Ms: 'delay, p99' } },
   {
     title: 'Size',
     spell: spellBytes,

@@ -43,8 +43,8 @@ export default function PublishPage() {
       <header class="page-head">
         <h1>Publish</h1>
         <p>
-          A catalog, a list of catalogs or a whole publish message. It is checked while you type, by the rules
-          of the service.
+          Paste a catalog, a list of catalogs or a publish request. It is checked as you type, by the rules of
+          the service.
         </p>
       </header>
       <div class="publish">
