@@ -18,5 +18,5 @@ cp -R node_modules "$image/"
 find "$image/node_modules" -type l -delete
 find "$image/node_modules" -type d -empty -delete
 # Deletes files for compilers, debuggers and people, nearly half of the total; licences stay.
-find "$image/node_modules" -type f \( -name '*.map' -o -name '*.d.ts' -o -name '*.d.mts' -o -name '*.d.cts' -o -iname '*.md' \) \
+find "$image/node_modules" -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' -o -iname '*.md' \) \
   ! -iname 'licen[cs]e*' ! -iname 'notice*' ! -iname 'copying*' -delete

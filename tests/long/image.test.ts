@@ -60,9 +60,10 @@ describe('the image', () => {
     expect(await readdir(join(image, 'node_modules/real-require'))).toContain('LICENSE.md');
   });
 
-  it('takes less than 60 MB', async () => {
+  // The SDK of `signpost mcp` takes 15 of them.
+  it('takes less than 64 MB', async () => {
     const { stdout } = await run('du', ['-sm', image]);
-    expect(Number.parseInt(stdout, 10)).toBeLessThan(60);
+    expect(Number.parseInt(stdout, 10)).toBeLessThan(64);
   });
 
   it('migrates, serves, answers its health check, and stops when it is told to', async () => {
