@@ -9,6 +9,7 @@ import {
   useConsole,
 } from '../support/pages/browser.ts';
 import { hasChromium } from '../support/pages/chromium.ts';
+import { until } from '../support/time.ts';
 
 describe.skipIf(!hasChromium)('publishing on the page of npm start (needs Chromium)', () => {
   const scene = useConsole();
@@ -23,8 +24,8 @@ describe.skipIf(!hasChromium)('publishing on the page of npm start (needs Chromi
     await page.getByLabel('Catalog as JSON').fill(wrong);
     const line = wrong.slice(0, wrong.indexOf('Wooden')).split('\n').length;
     await page.getByRole('button', { name: `Line ${line}`, exact: true }).click();
-    const selected = await page.evaluate<string>('getSelection().toString()');
-    expect(selected).toContain('Wooden');
+    const isSelected = () => page.evaluate<boolean>("getSelection().toString().includes('Wooden')");
+    await until(isSelected, 'the faulty line to be selected');
     expect(await page.getByRole('button', { name: 'Publish', exact: true }).isDisabled()).toBe(true);
   });
 

@@ -1,4 +1,4 @@
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Fault } from '../../../../src/console/answers/publish.ts';
 import { tell } from '../../ui/toasts.tsx';
 import { makeExample } from './example.ts';
@@ -18,7 +18,7 @@ export function Editor({ text, change, faults, warnings, goTo }: EditorProps) {
   const [over, setOver] = useState(false);
   const lines = text.split('\n').length;
   const marks = marksOf(faults, warnings);
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (goTo && area.current) moveTo(area.current, goTo);
   }, [goTo]);
   const take = async (file: File | undefined) => {
