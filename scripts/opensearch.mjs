@@ -6,10 +6,10 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
@@ -34,14 +34,18 @@ export function findObstacle() {
   return missing.length > 0 ? `needs ${missing.join(' and ')} in the PATH` : undefined;
 }
 
-/** Resolves when all nodes have joined. `heapMb` is per node. `brief` starts faster, but runs slower in the long run. */
-export async function startOpenSearch({ heapMb = 2_048, nodes: count = 1, brief = false } = {}) {
+/**
+ * Resolves when all nodes have joined. `heapMb` is per node. `brief` starts faster, but runs slower in the long run. `security` installs a plugin, and
+ * knows when a node with it is ready.
+ */
+export async function startOpenSearch({ heapMb = 2_048, nodes: count = 1, brief = false, security } = {}) {
   const obstacle = findObstacle();
   if (obstacle) throw new Error(`OpenSearch ${obstacle}.`);
   const classPath = fetchClassPath();
   const clusterName = `signpost-${randomUUID()}`;
   const ports = await findPorts(count);
-  const nodes = ports.map((port) => createNode({ port, ports, classPath, clusterName, heapMb, brief }));
+  const shared = { ports, classPath, clusterName, heapMb, brief, security };
+  const nodes = ports.map((port) => createNode({ port, ...shared }));
   const close = async () => {
     await Promise.all(nodes.map((node) => node.close()));
   };
@@ -57,21 +61,16 @@ export async function startOpenSearch({ heapMb = 2_048, nodes: count = 1, brief 
   }
 }
 
-function createNode({ port, ports, classPath, clusterName, heapMb, brief }) {
+function createNode({ port, ports, classPath, clusterName, heapMb, brief, security }) {
   const home = mkdtempSync(join(tmpdir(), 'signpost-opensearch-'));
-  const url = `http://127.0.0.1:${port}`;
+  const url = security ? `https://localhost:${port}` : `http://127.0.0.1:${port}`;
+  const settings = writeSettings(home, port, ports, security?.settings);
+  const isReady = security ? () => security.isReady(url) : () => hasJoined(url, ports.length);
+  security?.install({ classPath, home: join(home, 'node', 'node_1'), settings });
   const command = [
     ...['java', `-Xms${heapMb}m`, `-Xmx${heapMb}m`, `-Djava.io.tmpdir=${home}`],
     ...(brief ? ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'] : ['-XX:+UseG1GC']),
-    ...[
-      '-cp',
-      classPath,
-      mainClass,
-      '-basePath',
-      join(home, 'node'),
-      '-confPath',
-      writeSettings(home, port, ports),
-    ],
+    ...['-cp', classPath, mainClass, '-basePath', join(home, 'node'), '-confPath', settings],
     // The runner counts ports from the one after this.
     ...['-numOfNode', '1', '-baseHttpPort', String(port - 1), '-clusterName', clusterName],
   ];
@@ -86,7 +85,7 @@ function createNode({ port, ports, classPath, clusterName, heapMb, brief }) {
     async start() {
       child = run(home, command, log);
       exited = once(child, 'exit');
-      await untilJoined(url, ports.length, exited);
+      await untilReady(isReady, exited);
     },
     /** kill -9; the data stay. */
     async kill() {
@@ -105,13 +104,16 @@ function createNode({ port, ports, classPath, clusterName, heapMb, brief }) {
 function fetchClassPath() {
   const folder = mkdtempSync(join(tmpdir(), 'signpost-opensearch-'));
   try {
-    return runMaven(join(folder, 'pom.xml'), join(folder, 'class-path'));
+    const [pom, file] = [join(folder, 'pom.xml'), join(folder, 'class-path')];
+    writePom(pom);
+    runMaven('build-classpath', ['-f', pom, `-Dmdep.outputFile=${file}`]);
+    return readFileSync(file, 'utf8').trim();
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-function runMaven(pom, file) {
+function writePom(pom) {
   const dependency = Object.entries(runner).map(([name, value]) => `<${name}>${value}</${name}>`);
   writeFileSync(
     pom,
@@ -119,18 +121,31 @@ function runMaven(pom, file) {
       <groupId>signpost</groupId><artifactId>opensearch</artifactId><version>1</version>
       <dependencies><dependency>${dependency.join('')}</dependency></dependencies></project>`,
   );
-  const goal = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1:build-classpath';
-  const options = ['--batch-mode', '--quiet', '-f', pom, goal, `-Dmdep.outputFile=${file}`];
+}
+
+/** The security plugin of this version, unpacked, without the libraries that the runner has already: OpenSearch refuses a class that exists twice. */
+export function unpackSecurityPlugin(folder, classPath) {
+  const artifact = `org.opensearch.plugin:opensearch-security:${version}.0:zip`;
+  runMaven('unpack', [`-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`, '-Dtransitive=false']);
+  const nameOf = (file) => basename(file).replace(/-\d[^/]*\.jar$/, '');
+  const known = new Set(classPath.split(':').map(nameOf));
+  for (const file of readdirSync(folder))
+    if (file.endsWith('.jar') && known.has(nameOf(file))) rmSync(join(folder, file));
+}
+
+function runMaven(goal, more) {
+  const plugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1';
+  const options = ['--batch-mode', '--quiet', `${plugin}:${goal}`, ...more];
   // If all files are present, no network is needed.
   for (const offline of [['--offline'], []]) {
     const { status, stdout } = spawnSync('mvn', [...offline, ...options], { encoding: 'utf8' });
-    if (status === 0) return readFileSync(file, 'utf8').trim();
-    if (offline.length === 0) throw new Error(`Maven does not find ${runner.artifactId}: ${stdout.trim()}`);
+    if (status === 0) return;
+    if (offline.length === 0) throw new Error(`Maven cannot fetch OpenSearch ${version}: ${stdout.trim()}`);
   }
 }
 
 /** Each node gets the addresses of all, to find the others; the first one forms the cluster. */
-function writeSettings(home, port, ports) {
+function writeSettings(home, port, ports, more = []) {
   const addresses = ports.map((each) => `"127.0.0.1:${each + fromHttpToTransport}"`);
   const folder = join(home, 'settings');
   mkdirSync(folder);
@@ -144,6 +159,7 @@ function writeSettings(home, port, ports) {
           `cluster.initial_cluster_manager_nodes: [${addresses[0]}]`,
         ]),
     'cluster.routing.allocation.disk.threshold_enabled: false',
+    ...more,
   ];
   writeFileSync(join(folder, 'opensearch.yml'), `${lines.join('\n')}\n`);
   return folder;
@@ -177,23 +193,21 @@ function run(home, command, log) {
   return child;
 }
 
-async function untilJoined(url, count, exited) {
+async function untilReady(isReady, exited) {
   let isGone = false;
   exited.then(() => {
     isGone = true;
   });
   for (const end = performance.now() + startWithinMs; performance.now() < end; await sleep(askEveryMs)) {
     if (isGone) throw new Error('its process ended');
-    const health = await ask(`${url}/_cluster/health`);
-    if (health?.number_of_nodes === count) return;
+    if (await isReady()) return;
   }
   throw new Error(`not within ${startWithinMs / 1000} s`);
 }
 
-/** Undefined while there is no answer. */
-async function ask(url) {
-  const answer = await fetch(url).catch(() => undefined);
-  return answer?.ok ? answer.json() : undefined;
+async function hasJoined(url, count) {
+  const answer = await fetch(`${url}/_cluster/health`).catch(() => undefined);
+  return answer?.ok === true && (await answer.json()).number_of_nodes === count;
 }
 
 /**

@@ -1,4 +1,10 @@
 import { randomUUID } from 'node:crypto';
+import {
+  findObstacle,
+  type RunningOpenSearch,
+  type Security,
+  startOpenSearch,
+} from '../../../scripts/opensearch.mjs';
 import { readConfig } from '../../../src/config.ts';
 import { type Logger, silentLogger } from '../../../src/logger.ts';
 import { createSearch, maintainIndex, type SearchService } from '../../../src/search/port.ts';
@@ -11,26 +17,22 @@ import { arbitraryNow } from '../values/arbitrary-index.ts';
 
 // OpenSearch for tests (scripts/opensearch.mjs). OPENSEARCH_TEST_URL names one that is already running.
 
-interface Node {
-  url: string;
-  kill(): Promise<void>;
-}
+export type Cluster = Pick<RunningOpenSearch, 'urls' | 'nodes' | 'close'>;
 
-export interface Cluster {
-  urls: string[];
-  nodes: Node[];
-  close(): Promise<void>;
-}
-
-const script = await import(new URL('../../../scripts/opensearch.mjs', import.meta.url).href);
 const running = process.env.OPENSEARCH_TEST_URL;
 
 /** Why it cannot start here; undefined if it can. */
-export const obstacle: string | undefined = running ? undefined : script.findObstacle();
+export const obstacle = running ? undefined : findObstacle();
 
-export async function startCluster({ nodes = 1 } = {}): Promise<Cluster> {
-  if (running && nodes === 1) return { urls: [running], nodes: [], close: async () => undefined };
-  return script.startOpenSearch({ nodes, heapMb: 512, brief: true });
+export async function startCluster({ nodes = 1, security }: ClusterOptions = {}): Promise<Cluster> {
+  if (running && nodes === 1 && !security)
+    return { urls: [running], nodes: [], close: async () => undefined };
+  return startOpenSearch({ nodes, heapMb: 512, brief: true, security });
+}
+
+interface ClusterOptions {
+  nodes?: number;
+  security?: Security;
 }
 
 /** Settings of a service with a separate index there. */
