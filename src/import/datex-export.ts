@@ -17,25 +17,20 @@ interface DatexOptions {
 
 export function exportDatex(catalogs: readonly Catalog[], { now, lang, creator }: DatexOptions) {
   const problems: Problem[] = [];
-  const publication = { lang, publicationTime: now.toISOString(), publicationCreator: creator };
-  const context = {
-    now,
-    version: now.toISOString(),
-    lang,
-    report: (problem: Problem) => void problems.push(problem),
-  };
-  const sites = catalogs.map((catalog) => siteOf(catalog, context)).filter((site) => site !== undefined);
-  const table = {
-    idG: creator.nationalIdentifier,
-    versionG: context.version,
-    energyInfrastructureSite: sites,
-  };
+  const version = now.toISOString();
+  const publication = { lang, publicationTime: version, publicationCreator: creator };
+  const context: ExportContext = { now, version, lang, report: (problem) => void problems.push(problem) };
+  const energyInfrastructureSite = catalogs.flatMap((catalog) => siteOf(catalog, context) ?? []);
+  const table = { idG: creator.nationalIdentifier, versionG: version };
   const payload = { versionG: '3.7', modelBaseVersionG: '3' };
   return {
     table: {
       payload: {
         ...payload,
-        egiEnergyInfrastructureTablePublication: { ...publication, energyInfrastructureTable: [table] },
+        egiEnergyInfrastructureTablePublication: {
+          ...publication,
+          energyInfrastructureTable: [{ ...table, energyInfrastructureSite }],
+        },
       },
     },
     status: {
@@ -43,9 +38,7 @@ export function exportDatex(catalogs: readonly Catalog[], { now, lang, creator }
         ...payload,
         aegiEnergyInfrastructureStatusPublication: {
           ...publication,
-          tableReference: [
-            { targetClass: 'EnergyInfrastructureTable', idG: table.idG, versionG: table.versionG },
-          ],
+          tableReference: [{ targetClass: 'EnergyInfrastructureTable', ...table }],
           energyInfrastructureSiteStatus: catalogs.flatMap((catalog) => statusOf(catalog, context)),
         },
       },
@@ -142,13 +135,9 @@ function pointOf(
     connector: chargers.map((charger) => {
       const { connectorType, connectorFormat, ratedPower } = attributesOf(charger);
       const kilowatts = isJsonObject(ratedPower) ? Number(ratedPower.value) : Number.NaN;
+      const why = 'is required by DATEX II: 0 is written';
       if (!Number.isFinite(kilowatts))
-        context.report({
-          at: charger.id,
-          column: 'ratedPower',
-          why: 'is required by DATEX II: 0 is written',
-          kind: 'value',
-        });
+        context.report({ at: charger.id, column: 'ratedPower', why, kind: 'value' });
       return {
         connectorType: { value: writtenConnectors[String(connectorType)] ?? 'other' },
         ...(connectorFormat !== undefined && {

@@ -7,16 +7,8 @@ import { availabilities, connectorTypes, energyRates, plainName } from './datex-
 import { noteRest } from './field-table.ts';
 import { openingAttributes } from './opening-hours.ts';
 import { findAddress, findPoint, whyNoPoint } from './place.ts';
-import { type Report, reporter } from './report.ts';
-import type {
-  Attributes,
-  Availability,
-  Charger,
-  Problem,
-  Station,
-  StationReading,
-  Tariff,
-} from './station.ts';
+import type { Attributes, Availability, Charger, Problem, Report } from './station.ts';
+import { reporter, type Station, type StationReading, type Tariff } from './station.ts';
 import { slugOf } from './template.ts';
 
 // DATEX II v3 EnergyInfrastructure, as JSON: the table publication and, in the same file or a separate one, the status publication. An
@@ -293,10 +285,8 @@ function findPlace(reference: Json | undefined) {
   const locations = isJsonObject(reference) ? Object.values(reference).filter(isJsonObject) : [];
   const points = locations.flatMap((location) => {
     const exact = memberOf(memberOf(location, 'pointByCoordinates'), 'pointCoordinates');
-    const { latitude, longitude }: JsonObject = firstObject(
-      exact,
-      memberOf(location, 'coordinatesForDisplay'),
-    );
+    const shown = memberOf(location, 'coordinatesForDisplay');
+    const { latitude, longitude } = firstObject(exact, shown);
     if (typeof latitude !== 'number' || typeof longitude !== 'number') return [];
     return findPoint(latitude, longitude) ?? [];
   });
@@ -309,15 +299,12 @@ function findPlace(reference: Json | undefined) {
     .find(isJsonObject);
   const given = memberOf(facility, 'address');
   const lines = listIn(given, 'addressLine').sort((one, other) => Number(one.order) - Number(other.order));
+  const street = lines.flatMap((line) => wordsOf(memberOf(line, 'text')) ?? []).join(' ');
   const address = findAddress({
-    street:
-      lines
-        .map((line) => wordsOf(memberOf(line, 'text')))
-        .filter(Boolean)
-        .join(' ') || undefined,
-    city: wordsOf(memberOf(given, 'city')),
+    streetAddress: street || undefined,
+    addressLocality: wordsOf(memberOf(given, 'city')),
     postalCode: textOf(memberOf(given, 'postcode')),
-    country: textOf(memberOf(given, 'countryCode')),
+    addressCountry: textOf(memberOf(given, 'countryCode')),
   });
   const timeZone = textOf(memberOf(facility, 'timeZone'));
   return {

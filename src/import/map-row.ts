@@ -147,6 +147,11 @@ function geometryOf(geometry: unknown, reader: RowReader): Geometry | undefined 
 }
 
 function addressOf(reader: RowReader) {
-  const parts = ['street', 'city', 'region', 'postalCode', 'country'] as const;
-  return findAddress(Object.fromEntries(parts.map((part) => [part, reader.text(part)])));
+  return findAddress({
+    streetAddress: reader.text('street'),
+    addressLocality: reader.text('city'),
+    addressRegion: reader.text('region'),
+    postalCode: reader.text('postalCode'),
+    addressCountry: reader.text('country'),
+  });
 }

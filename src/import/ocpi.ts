@@ -9,8 +9,14 @@ import { ocpiFields } from './ocpi-fields.ts';
 import { tariffOf } from './ocpi-tariff.ts';
 import { openingAttributes } from './opening-hours.ts';
 import { findAddress, findPoint, whyNoPoint } from './place.ts';
-import { type Report, reporter } from './report.ts';
-import type { Problem, Station, StationReading, Tariff } from './station.ts';
+import {
+  type Problem,
+  type Report,
+  reporter,
+  type Station,
+  type StationReading,
+  type Tariff,
+} from './station.ts';
 
 /**
  * OCPI 2.2.1 and 2.3.0 locations as charging stations: a Location is a station, each Connector of each EVSE a charger. docs/charging.md
@@ -163,10 +169,10 @@ function pointOf(coordinates: Json | undefined, report: Report): Geometry | unde
 
 function addressOf(location: JsonObject): Address | undefined {
   return findAddress({
-    street: textOf(location.address),
-    city: textOf(location.city),
-    region: textOf(location.state),
+    streetAddress: textOf(location.address),
+    addressLocality: textOf(location.city),
+    addressRegion: textOf(location.state),
     postalCode: textOf(location.postal_code),
-    country: textOf(location.country),
+    addressCountry: textOf(location.country),
   });
 }
