@@ -5,7 +5,7 @@ import type { AuditTools } from '../console/audited.ts';
 import { ConsoleError } from '../console/errors.ts';
 import type { Actor } from '../storage/console/audit.ts';
 import type { Database } from '../storage/database.ts';
-import { type CommandContext, CommandError } from './command.ts';
+import { type CommandContext, explainError } from './command.ts';
 import { withDatabase } from './database.ts';
 
 // Commands that change the database are recorded in the audit log, like actions in the console.
@@ -19,9 +19,7 @@ export async function act<T>(
   const logger = { warn: (_details: object, text: string) => context.note(text) };
   const by: Actor = { actor: 'cli', operator: userName() };
   return withDatabase(context, (database, config) => work({ database, logger, by }, config)).catch(
-    (error) => {
-      throw error instanceof ConsoleError ? new CommandError(`${error.message} ${advice}`, error) : error;
-    },
+    explainError(ConsoleError, ({ message }) => `${message} ${advice}`),
   );
 }
 

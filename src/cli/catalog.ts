@@ -154,23 +154,18 @@ function renderCatalog(catalog: CatalogRow): string {
     ['first published', catalog.publishedAt.toISOString()],
     ['last changed', catalog.updatedAt.toISOString()],
   ];
-  return renderTable(
-    ['', ''],
-    lines.map(([label, text]) => [label, text || '-']),
-  ).trimStart();
+  const rows = lines.map(([label, text]) => [label, text || '-']);
+  return renderTable(['', ''], rows).trimStart();
 }
 
 /** Shows which master resources the resources extend. No message to other services contains it. */
 function renderExtending(extending: readonly ResourceDirective[]): string {
   const rows = extending
     .slice(0, shownExtending)
-    .map(({ resourceId, extends: { masterResourceId }, variant }) => [
-      resourceId,
-      masterResourceId,
-      variant
-        ? `${variant.type} ${variant.id}${variant.label === undefined ? '' : ` (${variant.label})`}`
-        : '-',
-    ]);
+    .map(({ resourceId, extends: { masterResourceId }, variant }) => {
+      const label = variant?.label === undefined ? '' : ` (${variant.label})`;
+      return [resourceId, masterResourceId, variant ? `${variant.type} ${variant.id}${label}` : '-'];
+    });
   const table = renderTable(['RESOURCE', 'EXTENDS', 'VARIANT'], rows);
   return extending.length > shownExtending ? `${table}\nThese are the first ${shownExtending}.` : table;
 }

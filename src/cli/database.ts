@@ -3,7 +3,7 @@ import type { Logger } from '../logger.ts';
 import { silentLogger } from '../silent-logger.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
 import { abandonEmbeddedPostgres, startEmbeddedPostgres } from '../storage/embedded/postgres.ts';
-import { type CommandContext, CommandError, reasonOf } from './command.ts';
+import { type CommandContext, explainError, reasonOf } from './command.ts';
 import { interruptedExitCode } from './interrupt.ts';
 
 const commandConnections = 2;
@@ -26,7 +26,7 @@ export async function withDatabaseAt<T>(
   const database = await openDatabase({
     ...{ url, logger: noteWarnings(context), maxConnections: commandConnections },
     transactionMs: context.config().TRANSACTION_LIMIT_SECONDS * 1000,
-  }).catch(asCommandError);
+  }).catch(explainError(Error, reasonOf));
   try {
     return await work(database);
   } finally {
@@ -44,27 +44,14 @@ function noteWarnings({ note }: Pick<CommandContext, 'note'>): Logger {
 }
 
 async function onEmbedded<T>(dataDir: string, logger: Logger, work: (url: string) => Promise<T>): Promise<T> {
-  const interrupt = leaveOnInterrupt(dataDir);
-  try {
-    const embedded = await startEmbeddedPostgres({ dataDir, logger }).catch(asCommandError);
-    try {
-      return await work(embedded.url);
-    } finally {
-      await embedded.close();
-    }
-  } finally {
-    interrupt.forget();
-  }
-}
-
-/** Ctrl-C ends a command and the database server that it started. */
-function leaveOnInterrupt(dataDir: string): { forget(): void } {
+  // Ctrl-C ends a command and the database server that it started.
   const leave = () => process.exit(interruptedExitCode);
   const onInterrupt = () => void abandonEmbeddedPostgres(dataDir).then(leave, leave);
   process.on('SIGINT', onInterrupt);
-  return { forget: () => void process.off('SIGINT', onInterrupt) };
-}
-
-function asCommandError(error: unknown): never {
-  throw new CommandError(reasonOf(error), error);
+  try {
+    const embedded = await startEmbeddedPostgres({ dataDir, logger }).catch(explainError(Error, reasonOf));
+    return await work(embedded.url).finally(embedded.close);
+  } finally {
+    process.off('SIGINT', onInterrupt);
+  }
 }

@@ -61,11 +61,7 @@ function parseName(text: string): string {
   throw new InvalidArgumentError('A name has 1 to 64 letters, digits or . _ @ -');
 }
 
-async function create(
-  context: CommandContext,
-  name: string,
-  { role }: { role: OperatorRole },
-): Promise<void> {
+async function create(context: CommandContext, name: string, { role }: { role: OperatorRole }) {
   const token = newToken();
   const created = { action: 'operators.create', target: `${name} (${role})` };
   await act(context, `To replace the token: signpost operators revoke ${name}`, (acting) =>

@@ -52,11 +52,7 @@ export function keepOperatorsWork(
  * Offers without an import's mark are the operator's. An import does not mark a paused catalog as out of use:
  * otherwise it would become active again as soon as a list no longer marks it so.
  */
-function withOperatorsWork(
-  catalog: Catalog,
-  current: PublishedCatalog | undefined,
-  profile: WireProfile,
-): Catalog {
+function withOperatorsWork(catalog: Catalog, current: PublishedCatalog | undefined, profile: WireProfile) {
   const { isActive: _, ...silent } = catalog;
   const own = [...(current?.content?.offers.values() ?? [])].filter((offer) => !isImportedOffer(offer));
   const offers = [...(catalog.offers ?? []), ...own];
@@ -64,12 +60,9 @@ function withOperatorsWork(
 }
 
 export function renderKept({ offers, withOffers, paused, unreadable }: Kept): string[] {
+  const own = `${counted(offers, 'offer')} of ${counted(withOffers, 'catalog')}`;
   return [
-    ...(offers > 0
-      ? [
-          `Kept from the published catalogs: ${counted(offers, 'offer')} of ${counted(withOffers, 'catalog')}.`,
-        ]
-      : []),
+    ...(offers > 0 ? [`Kept from the published catalogs: ${own}.`] : []),
     ...(paused.length > 0 ? [`Still paused: ${joinSome(paused)}.`] : []),
     ...(unreadable.length > 0
       ? [`The published files cannot be read back, so no offer could be kept: ${joinSome(unreadable)}.`]

@@ -1,8 +1,7 @@
 import type { JsonObject } from '../../protocol/json.ts';
 import type { PublishResult } from '../../protocol/publish-messages.ts';
 import type { TriggerResult } from '../../protocol/trigger-messages.ts';
-import { type CommandContext, CommandError, counted, joinSome } from '../command.ts';
-import { withProgress } from '../progress.ts';
+import { type CommandContext, CommandError, counted, joinSome, withProgress } from '../command.ts';
 import { readJsonInput } from '../read-input.ts';
 import type { PublicCheck } from './check.ts';
 import {

@@ -26,8 +26,6 @@ export interface Published {
   refused: { catalogId: string; why: string }[];
 }
 
-type Results = AsyncIterable<readonly (PublishResult | TriggerResult)[]>;
-
 /** @param isFirst nothing of this source is remembered: catalogs that are new to us may have been published before */
 export async function publishPlan(
   plan: SyncPlan,
@@ -65,11 +63,7 @@ function take(
   }
 }
 
-async function* sendHere(
-  { added, changed }: SyncPlan,
-  { network }: SyncTarget,
-  context: CommandContext,
-): Results {
+async function* sendHere({ added, changed }: SyncPlan, { network }: SyncTarget, context: CommandContext) {
   const config = context.config();
   const kept = startKept();
   let published: PublishedTree | undefined;
@@ -120,10 +114,7 @@ interface Pending {
 const resourcesPerRequest = 5_000;
 
 /** Retires them permanently. */
-async function retireHere(
-  retiring: ReadonlyMap<string, RememberedCatalog>,
-  context: CommandContext,
-): Promise<string[]> {
+async function retireHere(retiring: ReadonlyMap<string, RememberedCatalog>, context: CommandContext) {
   const { answer } = await publishHere(context.config(), { retire: [...retiring.keys()] });
   return acceptedOf(answer.results);
 }
