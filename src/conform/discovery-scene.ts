@@ -63,16 +63,14 @@ function targetsIn(catalog: Json): Target[] {
   const places = listAt(catalog, 'provider', 'availableAt').map((one) => at(one, 'geo'));
   const point = places.find((geo) => at(geo, 'type') === 'Point');
   const [longitude, latitude] = listAt(point, 'coordinates');
-  const place =
-    typeof longitude === 'number' && typeof latitude === 'number'
-      ? { place: [longitude, latitude] as [number, number] }
-      : {};
+  const hasPlace = typeof longitude === 'number' && typeof latitude === 'number';
   return listAt(catalog, 'resources').flatMap((resource) => {
     const [id, name] = [at(resource, 'id'), at(resource, 'descriptor', 'name')];
     if (typeof id !== 'string' || /['\\]/.test(id)) return [];
-    return [
-      { id, filters: selecting(id), ...place, ...(typeof name === 'string' && name !== '' && { name }) },
-    ];
+    const target: Target = { id, filters: selecting(id) };
+    if (hasPlace) target.place = [longitude, latitude];
+    if (typeof name === 'string' && name !== '') target.name = name;
+    return [target];
   });
 }
 
