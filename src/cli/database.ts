@@ -1,6 +1,11 @@
+import { userInfo } from 'node:os';
+import { attempt } from '../attempt.ts';
 import type { Config } from '../config.ts';
+import type { AuditTools } from '../console/audited.ts';
+import { ConsoleError } from '../console/errors.ts';
 import type { Logger } from '../logger.ts';
 import { silentLogger } from '../silent-logger.ts';
+import type { Actor } from '../storage/console/audit.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
 import { abandonEmbeddedPostgres, startEmbeddedPostgres } from '../storage/embedded/postgres.ts';
 import { type CommandContext, explainError, reasonOf } from './command.ts';
@@ -54,4 +59,22 @@ async function onEmbedded<T>(dataDir: string, logger: Logger, work: (url: string
   } finally {
     process.off('SIGINT', onInterrupt);
   }
+}
+
+/**
+ * Runs a database change in the name of the current system user: it is recorded in the audit log, like actions in the console.
+ * A refusal becomes a sentence that says what to do.
+ */
+export async function act<T>(
+  context: CommandContext,
+  advice: string,
+  work: (acting: AuditTools & { database: Database; by: Actor }, config: Config) => Promise<T>,
+): Promise<T> {
+  const logger = { warn: (_details: object, text: string) => context.note(text) };
+  // In a container, the user may have no name.
+  const operator = attempt(() => userInfo().username) ?? `uid ${process.getuid?.()}`;
+  const by: Actor = { actor: 'cli', operator };
+  return withDatabase(context, (database, config) => work({ database, logger, by }, config)).catch(
+    explainError(ConsoleError, ({ message }) => `${message} ${advice}`),
+  );
 }

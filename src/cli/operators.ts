@@ -10,9 +10,8 @@ import {
   operatorRoles,
   revokeOperator,
 } from '../storage/console/operators.ts';
-import { act } from './acting.ts';
 import { type CommandContext, printResult, type Register, renderTable } from './command.ts';
-import { withDatabase } from './database.ts';
+import { act, withDatabase } from './database.ts';
 
 // Users of the console and its API, besides the first operator with the operator token.
 

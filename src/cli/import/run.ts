@@ -18,7 +18,7 @@ import {
 import { readSchemaSources } from '../schema/sources.ts';
 import { messageOf } from '../sync/submission.ts';
 import { previewAll, renderPreviews } from './preview.ts';
-import { keepOperatorsWork, readPublished, renderKept, startKept } from './published.ts';
+import { createKeeper, readPublished } from './published.ts';
 import { renderReport, renderSummary } from './report.ts';
 import { type ListSource, type Reading, readList } from './sources.ts';
 
@@ -79,13 +79,12 @@ async function finish(
       `Crawlers take ${counted(CRAWL_MAX_ENTRIES, 'catalog')} of one node at most: use --per operator.`,
     );
   const published = await readPublished(config);
-  const kept = startKept();
+  const keeper = createKeeper(config.WIRE_PROFILE);
   const wholes: Catalog[] = [];
   await withProgress(context, 'Reading the published catalogs', async () => {
-    for (const { id, unpack } of catalogs)
-      wholes.push(keepOperatorsWork(unpack(), await published.find(id), config.WIRE_PROFILE, kept));
+    for (const { id, unpack } of catalogs) wholes.push(keeper.keep(unpack(), await published.find(id)));
   });
-  for (const line of renderKept(kept)) context.note(line);
+  for (const line of keeper.render()) context.note(line);
   // Each catalog is complete (FULL), so that things missing in the list disappear with the next publish.
   const submissions = wholes.map((catalog) => ({ catalog, updateMode: 'FULL' as const }));
   const message = messageOf(submissions, network);

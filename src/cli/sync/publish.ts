@@ -7,7 +7,7 @@ import type { PublishedCatalog } from '../../publisher/build.ts';
 import type { PublishedTree } from '../../publisher/published.ts';
 import { batchesOf } from '../../rules/inherited-bytes.ts';
 import type { CommandContext } from '../command.ts';
-import { keepOperatorsWork, readPublished, renderKept, startKept } from '../import/published.ts';
+import { createKeeper, readPublished } from '../import/published.ts';
 import { publishHere } from '../publish/self.ts';
 import type { PublishToOptions } from '../publish/to.ts';
 import { acceptedOf, type CatalogSubmission, mergeOf, messageOf } from './submission.ts';
@@ -65,13 +65,13 @@ function take(
 
 async function* sendHere({ added, changed }: SyncPlan, { network }: SyncTarget, context: CommandContext) {
   const config = context.config();
-  const kept = startKept();
+  const keeper = createKeeper(config.WIRE_PROFILE);
   let published: PublishedTree | undefined;
   const submitWhole = async ({ id, unpack }: PackedCatalog, news?: readonly Resource[]) => {
     published ??= await readPublished(config);
     const current = await published.find(id);
-    const catalog = keepOperatorsWork(unpack(), current, config.WIRE_PROFILE, kept);
-    return { catalog: keepUnchanged(catalog, current, news), updateMode: 'FULL' as const };
+    const catalog = keepUnchanged(keeper.keep(unpack(), current), current, news);
+    return { catalog, updateMode: 'FULL' as const };
   };
   const pending: Pending[] = [
     ...added.map((one) => ({ resources: one.resourceCount, submit: () => submitWhole(one) })),
@@ -86,7 +86,7 @@ async function* sendHere({ added, changed }: SyncPlan, { network }: SyncTarget, 
     for (const { submit } of batch) submissions.push(await submit());
     yield (await publishHere(config, { message: messageOf(submissions, network) })).answer.results;
   }
-  for (const line of renderKept(kept)) context.note(line);
+  for (const line of keeper.render()) context.note(line);
 }
 
 /** Unchanged resources stay as published, with the time of their reported status. */

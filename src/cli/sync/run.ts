@@ -8,10 +8,9 @@ import type { ImportOptions } from '../import/run.ts';
 import { collect, reportCollected } from '../import/run.ts';
 import type { ListenAddress } from '../send/callback.ts';
 import { lockOf, readMemory, readOthersCatalogs, type SourceMemory, writeMemory } from './memory.ts';
-import { startMetrics } from './metrics.ts';
 import { publishPlan, type SyncTarget } from './publish.ts';
 import { type MarkedReading, openSource, type SyncSource } from './source.ts';
-import { watch } from './watch.ts';
+import { startMetrics, watch } from './watch.ts';
 
 // `signpost sync`: read the source → make catalogs → compare with the last sync → plan → publish the differences → remember them.
 
