@@ -3,8 +3,9 @@ import type { Json } from '../protocol/json.ts';
 import { ask, requireCallback } from './callback.ts';
 import type { CatalogSceneOptions } from './catalog-scene.ts';
 import { CheckSkipped, memoize } from './check.ts';
-import { at, describe, expectThat, idsIn, listAt } from './expect.ts';
+import { expectThat } from './expect.ts';
 import { createSamples } from './sample-catalogs.ts';
+import { at, describe, idsIn, listAt } from './values.ts';
 
 // One run against a discovery service: it requests everything, picks one resource of the answer, and searches it in every way of the specification.
 

@@ -115,12 +115,7 @@ function stationsOf({ id, provider, resources = [] }: Catalog): ExportedStation[
   return [...stations.values()];
 }
 
-function pointOf(
-  evseId: string,
-  chargers: readonly Resource[],
-  catalog: Catalog,
-  context: ExportContext,
-): JsonObject {
+function pointOf(evseId: string, chargers: readonly Resource[], catalog: Catalog, context: ExportContext) {
   const currents = new Set(chargers.map((charger) => attributesOf(charger).powerType).map(currentOf));
   const [current] = currents;
   if (currents.size > 1) context.report({ at: evseId, column: 'powerType', why: oneOfEach, kind: 'value' });
@@ -157,11 +152,7 @@ function currentOf(powerType: Json | undefined): string | undefined {
 
 const oneOfEach = 'is not the same for all connectors of an EVSE, for which DATEX II has only one';
 
-function ratesOf(
-  { offers = [] }: Catalog,
-  chargers: readonly Resource[],
-  context: ExportContext,
-): JsonObject[] {
+function ratesOf({ offers = [] }: Catalog, chargers: readonly Resource[], context: ExportContext) {
   const covering = offers.filter(({ id, resourceIds, validity }) => {
     const covered = chargers.filter((charger) => resourceIds?.includes(charger.id) ?? true).length;
     if (covered === 0) return false;
@@ -191,11 +182,7 @@ function ratesOf(
   });
 }
 
-function energyPriceOf(
-  price: JsonObject,
-  offerId: string,
-  { report }: ExportContext,
-): JsonObject | undefined {
+function energyPriceOf(price: JsonObject, offerId: string, { report }: ExportContext) {
   const { type, value, taxIncluded, taxPercent, restrictions } = price;
   const kind = { ENERGY: 'pricePerKWh', TIME: 'pricePerMinute', FLAT: 'flatRate' }[String(type)];
   const { minDuration, maxDuration, ...others }: JsonObject = isJsonObject(restrictions) ? restrictions : {};
@@ -219,11 +206,7 @@ function minutes(seconds: Json | undefined): number {
   return typeof seconds === 'number' ? Math.round(seconds / 60) : 0;
 }
 
-function locationReference(
-  location: Location | undefined,
-  timeZone: unknown,
-  context: ExportContext,
-): JsonObject | undefined {
+function locationReference(location: Location | undefined, timeZone: unknown, context: ExportContext) {
   const [longitude, latitude] = (location?.geo && positionOf(location.geo)) ?? [];
   const hasPoint = latitude !== undefined && longitude !== undefined;
   const { streetAddress, addressLocality, postalCode, addressCountry } = location?.address ?? {};
