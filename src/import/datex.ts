@@ -112,18 +112,18 @@ function stationOf(
   }
   // A station inherits missing members from its site.
   const either = (name: string) => memberOf(station, name) ?? memberOf(site, name);
-  const place = {
+  const { geo, address, timeZone } = {
     ...findPlace(memberOf(site, 'locationReference')),
     ...findPlace(memberOf(station, 'locationReference')),
   };
-  const operator = operatorOf(either('operator'), place.address?.addressCountry);
+  const operator = operatorOf(either('operator'), address?.addressCountry);
   const name =
     wordsOf(memberOf(station, 'name')) ??
     wordsOf(memberOf(site, 'name')) ??
     wordsOf(memberOf(site, 'additionalInformation'));
   const shared = {
     ...openingAttributes(openingTimesOf(either('operatingHours'), report), report),
-    ...(place.timeZone !== undefined && { timeZone: place.timeZone }),
+    ...(timeZone !== undefined && { timeZone }),
   };
   reportRates([site, station], report);
   const tariffs: Tariff[] = [];
@@ -133,22 +133,12 @@ function stationOf(
     const point = { ...firstObject(memberOf(given, 'ElectricChargingPointExtensionG')), ...given };
     const chargersOfPoint = chargersOf(point, { at, shared, statuses, stationName: name, report });
     const chargerIds = chargersOfPoint.map((charger) => charger.id);
-    for (const tariff of tariffsOf(point, report))
-      tariffs.push({ ...tariff, timeZone: place.timeZone, chargerIds });
+    for (const tariff of tariffsOf(point, report)) tariffs.push({ ...tariff, timeZone, chargerIds });
     return chargersOfPoint;
   });
   if (chargers.length === 0) report('has no connector that could become a charger', { kind: 'left-out' });
-  if (place.geo === undefined) report(whyNoPoint(undefined, undefined), { column: 'locationReference' });
-  return {
-    at,
-    id: `${operator.id}*${id}`,
-    name,
-    operator,
-    geo: place.geo,
-    address: place.address,
-    chargers,
-    tariffs,
-  };
+  if (geo === undefined) report(whyNoPoint(undefined, undefined), { column: 'locationReference' });
+  return { at, id: `${operator.id}*${id}`, name, operator, geo, address, chargers, tariffs };
 }
 
 /** `DE*EBW`, the start of EVSE ids; without such an id, the operator's name. */

@@ -112,16 +112,9 @@ function stationOf(
     chargersOfEvse(evse, { ...common, path: `evses[${index}]` }),
   );
   if (chargers.length === 0) report('has no connector that could become a charger', { kind: 'left-out' });
-  return {
-    at,
-    id: `${owner}*${id}`,
-    name,
-    operator: { id: owner, name: operatorName ?? owner },
-    geo: pointOf(location.coordinates, report),
-    address: addressOf(location),
-    chargers,
-    tariffs,
-  };
+  const operator = { id: owner, name: operatorName ?? owner };
+  const [geo, address] = [pointOf(location.coordinates, report), addressOf(location)];
+  return { at, id: `${owner}*${id}`, name, operator, geo, address, chargers, tariffs };
 }
 
 type FindTariff = (given: Json, owner: string, report: Report) => ReturnType<typeof tariffOf>;
