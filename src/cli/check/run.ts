@@ -152,8 +152,9 @@ async function checkLists({ index, config, checked }: Parts): Promise<Difference
   const maintained = maintainIndex(index, undefined, config);
   const compared = maintained.check({
     onDifference(each) {
+      if (differences.length >= maxListed) return;
       const message = `the index differs from its documents: ${describeDifference(each)}`;
-      if (differences.length < maxListed) differences.push({ kind: 'index', message });
+      differences.push({ kind: 'index', message });
     },
   });
   const { documents } = await compared.finally(maintained.close);
