@@ -5,6 +5,7 @@ import { isIdPart, isSubscriberId } from '../protocol/identity.ts';
 import { parsePublicKey } from '../protocol/keys.ts';
 import { recordStates } from '../protocol/registry-record.ts';
 import { isIndexName } from '../publisher/paths.ts';
+import { reasonOf } from './command.ts';
 
 // Parsers of arguments. Nearly every command loads this file, so the names of catalog types are repeated here: their schemas load slowly.
 
@@ -80,9 +81,7 @@ export function parseKey(text: string): string {
     parsePublicKey(text);
     return text;
   } catch (error) {
-    throw new InvalidArgumentError(
-      error instanceof Error ? error.message : 'It is not an Ed25519 public key.',
-    );
+    throw new InvalidArgumentError(reasonOf(error));
   }
 }
 

@@ -14,10 +14,6 @@ import { renderProblems } from './publish/report.ts';
 const outcomes = { retire: 'RETIRED', pause: 'PAUSED', resume: 'RESUMED' } as const;
 type Verb = keyof typeof outcomes;
 
-interface StateOptions {
-  yes?: boolean;
-}
-
 export const register: Register = (program, context) => {
   for (const verb of Object.keys(outcomes) as Verb[]) {
     const command = program
@@ -25,7 +21,7 @@ export const register: Register = (program, context) => {
       .argument('<id...>', 'catalog ids')
       .option('--json', 'print the answer as JSON')
       .addHelpText('after', helpFor(verb))
-      .action((ids: string[], options: StateOptions) => change(verb, ids, options, context));
+      .action((ids: string[], { yes = false }: { yes?: boolean }) => change(verb, ids, yes, context));
     if (verb === 'retire') command.option('--yes', 'do it without asking');
   }
 };
@@ -39,11 +35,11 @@ Example:
 async function change(
   verb: Verb,
   ids: readonly string[],
-  { yes = false }: StateOptions,
+  yes: boolean,
   context: CommandContext,
 ): Promise<void> {
   if (verb === 'retire' && !yes) await confirmRetirement(ids, context);
-  const { publishHere } = await import('./publish/self.ts');
+  const { publishHere } = await import('./trigger-client.ts');
   const { answer, by } = await publishHere(context.config(), { [verb]: ids });
   const { results, warnings = [] } = answer;
   context.note(`Done by ${by}.`);

@@ -9,10 +9,9 @@ import { type Change, listChanges } from '../storage/catalog/change-log.ts';
 import { readCatalog } from '../storage/catalog/reader.ts';
 import { listResults, type ResultSummary } from '../storage/catalog/submissions.ts';
 import { listExtensions } from '../storage/console/masters.ts';
-import { act } from './acting.ts';
 import { catalogTypes, parseCatalogType, parseCount, parseNetwork, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, printResult, type Register, renderTable } from './command.ts';
-import { withDatabase } from './database.ts';
+import { act, withDatabase } from './database.ts';
 import { renderProblems } from './publish/report.ts';
 
 export const register: Register = (program, context) => {
@@ -154,23 +153,18 @@ function renderCatalog(catalog: CatalogRow): string {
     ['first published', catalog.publishedAt.toISOString()],
     ['last changed', catalog.updatedAt.toISOString()],
   ];
-  return renderTable(
-    ['', ''],
-    lines.map(([label, text]) => [label, text || '-']),
-  ).trimStart();
+  const rows = lines.map(([label, text]) => [label, text || '-']);
+  return renderTable(['', ''], rows).trimStart();
 }
 
 /** Shows which master resources the resources extend. No message to other services contains it. */
 function renderExtending(extending: readonly ResourceDirective[]): string {
   const rows = extending
     .slice(0, shownExtending)
-    .map(({ resourceId, extends: { masterResourceId }, variant }) => [
-      resourceId,
-      masterResourceId,
-      variant
-        ? `${variant.type} ${variant.id}${variant.label === undefined ? '' : ` (${variant.label})`}`
-        : '-',
-    ]);
+    .map(({ resourceId, extends: { masterResourceId }, variant }) => {
+      const label = variant?.label === undefined ? '' : ` (${variant.label})`;
+      return [resourceId, masterResourceId, variant ? `${variant.type} ${variant.id}${label}` : '-'];
+    });
   const table = renderTable(['RESOURCE', 'EXTENDS', 'VARIANT'], rows);
   return extending.length > shownExtending ? `${table}\nThese are the first ${shownExtending}.` : table;
 }

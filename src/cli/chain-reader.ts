@@ -10,10 +10,7 @@ import { createSourceChecker, readSchemaSources, type SchemaSource } from './sch
 // Commands read hosted files with the parts of the crawler, and under its limits.
 
 export function createChainFetcher(config: Config, client: GuardedClient): Fetcher {
-  return createFetcher({
-    ...{ client, now: () => new Date() },
-    timeoutMs: config.CRAWL_FETCH_TIMEOUT_MS,
-  });
+  return createFetcher({ client, now: () => new Date(), timeoutMs: config.CRAWL_FETCH_TIMEOUT_MS });
 }
 
 export function explainRegistry(error: unknown, { registryUrl }: Config, advice: string): never {

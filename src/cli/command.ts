@@ -35,6 +35,13 @@ export class CommandError extends Error {
   }
 }
 
+/** For a `catch`: an error of this class becomes a CommandError with this sentence; any other is thrown again. */
+export function explainError<E>(kind: new (...given: never[]) => E, say: (error: E) => string) {
+  return (error: unknown): never => {
+    throw error instanceof kind ? new CommandError(say(error), error) : error;
+  };
+}
+
 export function reasonOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
@@ -65,6 +72,24 @@ function escapeCharacter(character: string): string {
 /** Prints the value with --json, otherwise the text. */
 export function printResult({ json, print }: CommandContext, value: object, text: string) {
   print(json ? JSON.stringify(value, null, 2) : text);
+}
+
+const quietMs = 2_000;
+const pauseMs = 5_000;
+
+/** Prints a note every few seconds while the work lasts. */
+export async function withProgress<T>(context: CommandContext, what: string, work: () => Promise<T>) {
+  const started = performance.now();
+  const tell = () => {
+    context.note(`${what}, ${Math.round((performance.now() - started) / 1_000)} s …`);
+    timer = setTimeout(tell, pauseMs);
+  };
+  let timer = setTimeout(tell, quietMs);
+  try {
+    return await work();
+  } finally {
+    clearTimeout(timer);
+  }
 }
 
 export function joinSome(ids: readonly string[]): string {

@@ -1,4 +1,5 @@
 import { Option } from 'commander';
+import type { Role } from '../conform/check.ts';
 import {
   collectTexts,
   parseCount,
@@ -21,13 +22,7 @@ export const register: Register = (program, context) =>
       'base address of a catalog service or discovery service, or address of a published tree',
       parseUrl,
     )
-    .addOption(
-      new Option('--role <role>', 'role of the node (default: detected)').choices([
-        'catalog',
-        'discovery',
-        'tree',
-      ]),
-    )
+    .addOption(new Option('--role <role>', 'role of the node (default: detected)').choices(roles))
     .option('--as <subscriber>', 'identity that asks and publishes (default: CONSUMER_ID)', parseSubscriber)
     .option('--key-id <id>', 'name of the key in the registry', parseKeyId)
     .option('--key <file|seed>', 'the private key (default: the one in DATA_DIR/keys)')
@@ -68,6 +63,8 @@ export const register: Register = (program, context) =>
     .action(async (url: string, options: ConformOptions) =>
       (await import('./conform/run.ts')).conform(url, options, context),
     );
+
+const roles: Role[] = ['catalog', 'discovery', 'tree'];
 
 /** BODY_SIZE_LIMIT of the specification. */
 const usualBodyLimit = 5 * 1024 * 1024;

@@ -11,11 +11,10 @@ import {
   readCrawlStatus,
 } from '../storage/crawl/status.ts';
 import type { Database } from '../storage/database.ts';
-import { act } from './acting.ts';
 import { parseCount, parseOffset, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, printResult, type Register } from './command.ts';
 import { renderCatalogs, renderLine, renderNext, renderStatus, whenText } from './crawl/report.ts';
-import { withDatabase } from './database.ts';
+import { act, withDatabase } from './database.ts';
 
 export const register: Register = (program, context) => {
   const crawl = program.command('crawl').addHelpText('after', examples);

@@ -1,9 +1,14 @@
+import { userInfo } from 'node:os';
+import { attempt } from '../attempt.ts';
 import type { Config } from '../config.ts';
+import type { AuditTools } from '../console/audited.ts';
+import { ConsoleError } from '../console/errors.ts';
 import type { Logger } from '../logger.ts';
 import { silentLogger } from '../silent-logger.ts';
+import type { Actor } from '../storage/console/audit.ts';
 import { type Database, openDatabase } from '../storage/database.ts';
 import { abandonEmbeddedPostgres, startEmbeddedPostgres } from '../storage/embedded/postgres.ts';
-import { type CommandContext, CommandError, reasonOf } from './command.ts';
+import { type CommandContext, explainError, reasonOf } from './command.ts';
 import { interruptedExitCode } from './interrupt.ts';
 
 const commandConnections = 2;
@@ -26,7 +31,7 @@ export async function withDatabaseAt<T>(
   const database = await openDatabase({
     ...{ url, logger: noteWarnings(context), maxConnections: commandConnections },
     transactionMs: context.config().TRANSACTION_LIMIT_SECONDS * 1000,
-  }).catch(asCommandError);
+  }).catch(explainError(Error, reasonOf));
   try {
     return await work(database);
   } finally {
@@ -44,27 +49,32 @@ function noteWarnings({ note }: Pick<CommandContext, 'note'>): Logger {
 }
 
 async function onEmbedded<T>(dataDir: string, logger: Logger, work: (url: string) => Promise<T>): Promise<T> {
-  const interrupt = leaveOnInterrupt(dataDir);
-  try {
-    const embedded = await startEmbeddedPostgres({ dataDir, logger }).catch(asCommandError);
-    try {
-      return await work(embedded.url);
-    } finally {
-      await embedded.close();
-    }
-  } finally {
-    interrupt.forget();
-  }
-}
-
-/** Ctrl-C ends a command and the database server that it started. */
-function leaveOnInterrupt(dataDir: string): { forget(): void } {
+  // Ctrl-C ends a command and the database server that it started.
   const leave = () => process.exit(interruptedExitCode);
   const onInterrupt = () => void abandonEmbeddedPostgres(dataDir).then(leave, leave);
   process.on('SIGINT', onInterrupt);
-  return { forget: () => void process.off('SIGINT', onInterrupt) };
+  try {
+    const embedded = await startEmbeddedPostgres({ dataDir, logger }).catch(explainError(Error, reasonOf));
+    return await work(embedded.url).finally(embedded.close);
+  } finally {
+    process.off('SIGINT', onInterrupt);
+  }
 }
 
-function asCommandError(error: unknown): never {
-  throw new CommandError(reasonOf(error), error);
+/**
+ * Runs a database change in the name of the current system user: it is recorded in the audit log, like actions in the console.
+ * A refusal becomes a sentence that says what to do.
+ */
+export async function act<T>(
+  context: CommandContext,
+  advice: string,
+  work: (acting: AuditTools & { database: Database; by: Actor }, config: Config) => Promise<T>,
+): Promise<T> {
+  const logger = { warn: (_details: object, text: string) => context.note(text) };
+  // In a container, the user may have no name.
+  const operator = attempt(() => userInfo().username) ?? `uid ${process.getuid?.()}`;
+  const by: Actor = { actor: 'cli', operator };
+  return withDatabase(context, (database, config) => work({ database, logger, by }, config)).catch(
+    explainError(ConsoleError, ({ message }) => `${message} ${advice}`),
+  );
 }

@@ -12,10 +12,9 @@ import {
   skipDelivery,
 } from '../console/deliveries.ts';
 import { identityOf } from '../protocol/identity.ts';
-import { act } from './acting.ts';
 import { oneOf, parseCount, parserOf, parseSubscriber } from './arguments.ts';
 import { type CommandContext, CommandError, printResult, type Register, renderTable } from './command.ts';
-import { withDatabase } from './database.ts';
+import { act, withDatabase } from './database.ts';
 
 const readDeliveryId = parserOf(
   parseDeliveryId,

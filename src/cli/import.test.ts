@@ -5,7 +5,7 @@ import { runCommand } from '../../tests/support/processes/command.ts';
 import { attributesOf, useImports } from '../../tests/support/processes/imports.ts';
 import { parseMapping } from '../import/mapping.ts';
 import type { Catalog } from '../protocol/catalog.ts';
-import { registerImportCommand } from './import.ts';
+import { register as registerImportCommand } from './import.ts';
 
 const { file, path, run } = useImports();
 

@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
 import { perUnits } from '../import/station.ts';
 import { collectNetworks } from './arguments.ts';
-import type { CommandContext } from './command.ts';
+import type { Register } from './command.ts';
 import { listBundledMappings } from './import/bundled.ts';
 import type { ExplainOptions } from './import/explain.ts';
 import type { ImportOptions } from './import/run.ts';
 
-export function registerImportCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) => {
   const group = program.command('import').addHelpText('after', help);
 
   for (const [kind, about, format] of mapped)
@@ -42,7 +42,7 @@ export function registerImportCommand(program: Command, context: CommandContext)
     .action(async (file: string, options: ExplainOptions) =>
       (await import('./import/explain.ts')).explainFile(file, options, context),
     );
-}
+};
 
 const mapped = [
   ['csv', 'a CSV list, read by a mapping', 'CSV'],

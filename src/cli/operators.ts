@@ -10,9 +10,8 @@ import {
   operatorRoles,
   revokeOperator,
 } from '../storage/console/operators.ts';
-import { act } from './acting.ts';
 import { type CommandContext, printResult, type Register, renderTable } from './command.ts';
-import { withDatabase } from './database.ts';
+import { act, withDatabase } from './database.ts';
 
 // Users of the console and its API, besides the first operator with the operator token.
 
@@ -61,11 +60,7 @@ function parseName(text: string): string {
   throw new InvalidArgumentError('A name has 1 to 64 letters, digits or . _ @ -');
 }
 
-async function create(
-  context: CommandContext,
-  name: string,
-  { role }: { role: OperatorRole },
-): Promise<void> {
+async function create(context: CommandContext, name: string, { role }: { role: OperatorRole }) {
   const token = newToken();
   const created = { action: 'operators.create', target: `${name} (${role})` };
   await act(context, `To replace the token: signpost operators revoke ${name}`, (acting) =>

@@ -42,14 +42,8 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
   deliveries: ['list, replay or skip callbacks and pushes', () => import('./deliveries.ts')],
   operators: ['create, list and revoke tokens for the console and its API', () => import('./operators.ts')],
   schema: ['list domain schemas, and check files against them', () => import('./schema.ts')],
-  import: [
-    'convert a list of charging stations to EV charger catalogs',
-    async () => ({ register: (await import('./import.ts')).registerImportCommand }),
-  ],
-  sync: [
-    'keep published catalogs equal to a source of charging stations',
-    async () => ({ register: (await import('./sync.ts')).registerSyncCommand }),
-  ],
+  import: ['convert a list of charging stations to EV charger catalogs', () => import('./import.ts')],
+  sync: ['keep published catalogs equal to a source of charging stations', () => import('./sync.ts')],
   export: ['write published catalogs in the form of another standard', () => import('./export.ts')],
   verify: [
     'verify published files as a crawler does: signatures, digests, versions',

@@ -28,7 +28,7 @@ import {
   parseTime,
   parseUrl,
 } from './arguments.ts';
-import { CommandError, printResult, type Register, renderTable } from './command.ts';
+import { explainError, printResult, type Register, renderTable } from './command.ts';
 import { withDatabase } from './database.ts';
 
 export const register: Register = (program, context) => {
@@ -39,12 +39,11 @@ export const register: Register = (program, context) => {
     work: (database: Database, who: Named) => Promise<[value: object, text: string]>,
   ): Promise<void> =>
     withDatabase(context, async (database, config) => {
-      try {
-        const [value, text] = await work(database, nameParticipant(name, config.REGISTRY_NAME));
-        printResult(context, value, text);
-      } catch (error) {
-        throw error instanceof RegistrationRefused ? explain(error, name) : error;
-      }
+      const worked = work(database, nameParticipant(name, config.REGISTRY_NAME));
+      const [value, text] = await worked.catch(
+        explainError(RegistrationRefused, (refusal) => `${refusal.message} ${advise(refusal, name)}`),
+      );
+      printResult(context, value, text);
     });
   const ofParticipant = (command: Command) =>
     command.argument('<subscriber>', subscriberHelp, parseSubscriber);
@@ -200,15 +199,14 @@ function nameParticipant(name: string, defaultRegistry: string): Named {
   };
 }
 
-function explain(refusal: RegistrationRefused, name: string): CommandError {
-  const advice = {
+function advise({ code }: RegistrationRefused, name: string): string {
+  return {
     'unknown-subscriber': `Register it: signpost registry register ${name} --url … --public-key …`,
     'unknown-key': `See its keys: signpost registry show ${name}`,
     'key-taken':
       'Give the new key another --key-id, or use "registry register --replace" to drop the old one.',
     'key-revoked': `For example: signpost registry key add ${name} --key-id key-2 --public-key …`,
-  }[refusal.code];
-  return new CommandError(`${refusal.message} ${advice}`, refusal);
+  }[code];
 }
 
 function keyOptions(command: Command): Command {
@@ -253,10 +251,8 @@ function renderParticipant(records: readonly KeyRecord[]): string {
     ['catalog indexes', first?.catalogIndexUrls.join(' ')],
     ...records.map((key) => [`key ${key.recordId}`, `${key.state}  ${key.publicKey}${renderValidity(key)}`]),
   ];
-  return renderTable(
-    ['', ''],
-    lines.map(([label = '', text]) => [label ?? '', text || '-']),
-  ).trimStart();
+  const rows = lines.map(([label, text]) => [label ?? '', text || '-']);
+  return renderTable(['', ''], rows).trimStart();
 }
 
 function renderValidity({ validFrom, validUntil, ttlSeconds }: KeyRecord): string {

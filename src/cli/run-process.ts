@@ -19,11 +19,8 @@ export async function runProcess<T extends { close(): Promise<void> }>(
   config: Config,
   options: RunOptions<T> = {},
 ): Promise<void> {
-  const logger = createLogger({
-    level: config.LOG_LEVEL,
-    format: config.LOG_FORMAT,
-    quietAbout: config.demo?.quietAbout,
-  });
+  const { LOG_LEVEL: level, LOG_FORMAT: format, demo } = config;
+  const logger = createLogger({ level, format, quietAbout: demo?.quietAbout });
   const stop = listenForStop(context, () => killOurselves(config));
   const running = await startUntil(stop.signal, config, { logger, prepare: options.prepare });
   if (running) {

@@ -91,17 +91,13 @@ function renderStored(stored: Stored | undefined, config: Config): string[] {
   const { overview, crawl } = stored;
   const { waiting, parked, oldestWaitingAt } = overview.deliveries;
   const since = oldestWaitingAt ? `, the oldest since ${oldestWaitingAt.toISOString()}` : '';
+  const { catalogs, resources, participants, subscriptions, index } = overview;
+  const parkedText = parked > 0 ? paint('bad', `${parked} parked`) : 'none parked';
   const lines: [name: string, text: string][] = [
-    ['catalogs', `${counted(overview.catalogs, 'catalog')}, ${counted(overview.resources, 'resource')}`],
-    [
-      'network',
-      `${counted(overview.participants, 'participant')}, ${counted(overview.subscriptions, 'subscription')}`,
-    ],
-    ['index', `version ${overview.index.version}, ${counted(overview.index.resources, 'resource')}`],
-    [
-      'deliveries',
-      `${waiting} waiting${since}; ${parked > 0 ? paint('bad', `${parked} parked`) : 'none parked'}`,
-    ],
+    ['catalogs', `${counted(catalogs, 'catalog')}, ${counted(resources, 'resource')}`],
+    ['network', `${counted(participants, 'participant')}, ${counted(subscriptions, 'subscription')}`],
+    ['index', `version ${index.version}, ${counted(index.resources, 'resource')}`],
+    ['deliveries', `${waiting} waiting${since}; ${parkedText}`],
     ['crawl', renderCrawl(overview, crawl)],
   ];
   return ['', ...lines.map(([name, text]) => `${name.padEnd(11)}${text}`), ...advice(overview)];

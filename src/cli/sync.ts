@@ -1,12 +1,12 @@
 import { type Command, Option } from 'commander';
 import { perUnits } from '../import/station.ts';
 import { collectNetworks, numberOf, parseListen, parseUrl, signingOptions } from './arguments.ts';
-import type { CommandContext } from './command.ts';
+import type { Register } from './command.ts';
 import { listBundledMappings } from './import/bundled.ts';
 import type { SyncOptions } from './sync/run.ts';
 import type { SyncSource } from './sync/source.ts';
 
-export function registerSyncCommand(program: Command, context: CommandContext): void {
+export const register: Register = (program, context) => {
   const group = program.command('sync').addHelpText('after', help);
   const run = async (source: SyncSource, options: SyncOptions) =>
     (await import('./sync/run.ts')).sync(source, options, context);
@@ -25,19 +25,17 @@ export function registerSyncCommand(program: Command, context: CommandContext): 
     .argument('<source>', 'address of the versions endpoint, or JSON file')
     .option('--token-file <file>', 'file with the token of the endpoint')
     .option('--tariffs <file>', 'with a file: JSON file of the tariffs that the locations name')
-    .action(
-      (
-        file: string,
-        { tariffs, tokenFile, ...options }: SyncOptions & Pick<SyncSource, 'tariffs' | 'tokenFile'>,
-      ) => run({ kind: 'ocpi', file, tariffs, tokenFile }, options),
-    );
+    .action((file: string, given: SyncOptions & Pick<SyncSource, 'tariffs' | 'tokenFile'>) => {
+      const { tariffs, tokenFile, ...options } = given;
+      return run({ kind: 'ocpi', file, tariffs, tokenFile }, options);
+    });
   withOptions(group.command('datex').description('DATEX II v3 EnergyInfrastructure, as JSON'))
     .argument('<source>', 'file or address of the table publication')
     .option('--status <source>', 'file or address of the status publication')
     .action((file: string, { status, ...options }: SyncOptions & Pick<SyncSource, 'status'>) =>
       run({ kind: 'datex', file, status }, options),
     );
-}
+};
 
 function withOptions(command: Command): Command {
   return signingOptions(command, {

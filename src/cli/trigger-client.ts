@@ -3,7 +3,7 @@ import { FetchFailure, type GuardedClient } from '../http/guarded-client.ts';
 import { isJsonObject, parseJson } from '../protocol/json.ts';
 import { publishByTrigger } from '../publisher/trigger-client.ts';
 import { findTriggerToken, tokenFile } from '../publisher/trigger-token.ts';
-import { CommandError, reasonOf } from './command.ts';
+import { CommandError, explainError, reasonOf } from './command.ts';
 import { withRegistry } from './send/exchange.ts';
 import { describeNack } from './send/report.ts';
 
@@ -25,17 +25,27 @@ export async function triggerAnswers({ triggerUrl }: Config, client: GuardedClie
   }
 }
 
+/** Publishes as files, through the publisher on this machine or directly in its directory. Both do the same. */
+export async function publishHere(config: Config, request: object, indexName?: string) {
+  const answer = await askTrigger(config, request, indexName);
+  if (answer) return { answer, by: `the publisher at ${config.triggerUrl}` };
+  const { publishDirectly } = await import('./publish/directory.ts');
+  return {
+    answer: await publishDirectly(config, request, indexName),
+    by: `this command, which wrote ${config.publisherDir}/public`,
+  };
+}
+
 /** The trigger's answer; undefined if none runs here. */
-export async function askTrigger(config: Config, request: object, indexName?: string) {
+async function askTrigger(config: Config, request: object, indexName: string | undefined) {
   return withRegistry(config, async (_registry, client) => {
     if (!(await triggerAnswers(config, client))) return undefined;
     const trigger = { client, url: config.triggerUrl, token: readToken(config) };
     const node = config.identities.publisher.id;
     const asked = { node, indexName, request, timeoutMs: publishMs };
-    const reply = await publishByTrigger(trigger, asked).catch((error) => {
-      if (!(error instanceof FetchFailure)) throw error;
-      throw new CommandError(`The publisher did not answer: ${error.message}`, error);
-    });
+    const reply = await publishByTrigger(trigger, asked).catch(
+      explainError(FetchFailure, ({ message }) => `The publisher did not answer: ${message}`),
+    );
     if (reply.kind === 'taken') return reply.answer;
     const { code, reason } = describeNack(reply.nack);
     const advice = reply.status === 401 ? ` ${tokenAdvice(config)}` : '';

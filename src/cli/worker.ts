@@ -35,11 +35,8 @@ async function runRoles(channel: SupervisorChannel): Promise<boolean> {
   if (!assignment) return true;
 
   const { config, worker, operationsStart } = assignment;
-  const logger = createLogger({
-    level: config.LOG_LEVEL,
-    format: config.LOG_FORMAT,
-    quietAbout: config.demo?.quietAbout,
-  }).child({ worker });
+  const { LOG_LEVEL: level, LOG_FORMAT: format, demo } = config;
+  const logger = createLogger({ level, format, quietAbout: demo?.quietAbout }).child({ worker });
   const metrics = createMetrics({ renderAll: channel.renderAll });
   channel.offerMetrics(() => metrics.registry.getMetricsAsJSON());
   const shareLimit = createSharedLimits(channel.peers);

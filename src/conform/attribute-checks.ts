@@ -1,9 +1,8 @@
-import type { Catalog, Offer, Resource } from '../protocol/catalog.ts';
+import type { Catalog } from '../protocol/catalog.ts';
 import { requireCallback } from './callback.ts';
 import type { CatalogScene } from './catalog-scene.ts';
 import { clause } from './check.ts';
 import { expectNotAccepted } from './publish-checks.ts';
-import type { Samples } from './sample-catalogs.ts';
 
 // Checks of the three kinds of domain attributes: each names its schema by @context and @type, and conforms to it (catalog spec: Resource, Offer).
 
@@ -11,30 +10,16 @@ const on = clause<CatalogScene>;
 
 type Content = Pick<Catalog, 'resources' | 'offers'>;
 
-type Kind = [of: string, part: string, carry: (samples: Samples, attributes: object) => Content];
+type Kind = [of: string, part: string, carry: (id: string, attributes: object) => object];
 
 const kinds: readonly Kind[] = [
-  [
-    'resource',
-    'Resource',
-    ({ plain, id }, resourceAttributes) => ({
-      resources: [plain('sound'), { id: id('carrying'), resourceAttributes } as Resource],
-    }),
-  ],
-  [
-    'offer',
-    'Offer',
-    ({ plain, id }, offerAttributes) => ({
-      resources: [plain('sound')],
-      offers: [{ id: id('carrying'), offerAttributes } as Offer],
-    }),
-  ],
+  ['resource', 'Resource', (id, resourceAttributes) => ({ resources: [{ id, resourceAttributes }] })],
+  ['offer', 'Offer', (id, offerAttributes) => ({ offers: [{ id, offerAttributes }] })],
   [
     'consideration',
     'Offer, considerations',
-    ({ plain, id }, considerationAttributes) => ({
-      resources: [plain('sound')],
-      offers: [{ id: id('carrying'), considerations: [{ id: 'price', considerationAttributes }] } as Offer],
+    (id, considerationAttributes) => ({
+      offers: [{ id, considerations: [{ id: 'price', considerationAttributes }] }],
     }),
   ],
 ];
@@ -49,7 +34,7 @@ export const attributeChecks = kinds.flatMap(([of, part, carry]) => {
         scene,
       ) => {
         const toaster = scene.samples.charger('carrying', { type: 'TOASTER' }).resourceAttributes ?? {};
-        await expectRefused(scene, `toaster-${of}`, carry(scene.samples, toaster));
+        await expectRefused(scene, `toaster-${of}`, carry(scene.samples.id('carrying'), toaster));
       },
     }),
     ...on(`Catalog spec: ${part}, ${member} MUST carry @context and @type`, {
@@ -57,16 +42,17 @@ export const attributeChecks = kinds.flatMap(([of, part, carry]) => {
         const sound = scene.samples.charger('carrying').resourceAttributes;
         for (const missing of ['context', 'type'] as const) {
           const { [`@${missing}` as const]: _, ...rest } = sound ?? { '@context': '', '@type': '' };
-          await expectRefused(scene, `no-${missing}-${of}`, carry(scene.samples, rest));
+          await expectRefused(scene, `no-${missing}-${of}`, carry(scene.samples.id('carrying'), rest));
         }
       },
     }),
   ];
 });
 
-async function expectRefused(scene: CatalogScene, name: string, content: Content): Promise<void> {
+async function expectRefused(scene: CatalogScene, name: string, { resources = [], offers }: Content) {
   const { publish, published, samples } = scene;
   requireCallback(await published());
+  const content = { resources: [samples.plain('sound'), ...resources], offers };
   const asked = await publish([samples.catalog(name, content)], [samples.directive(name)]);
   expectNotAccepted(asked, samples.id(name));
 }

@@ -8,9 +8,10 @@ import {
 } from '../protocol/request-signature.ts';
 import { type RegistryClient, RegistryUnavailable } from '../registry/client.ts';
 import { type Check, CheckFailed, CheckSkipped, clause } from './check.ts';
-import { at, describe, expectEqual, expectThat, show } from './expect.ts';
+import { expectEqual, expectThat } from './expect.ts';
 import type { Inbox, Received } from './inbox.ts';
 import type { Answer, Sender, Sending } from './sender.ts';
+import { at, describe, show } from './values.ts';
 
 export interface Asked {
   answer: Answer;

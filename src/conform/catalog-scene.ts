@@ -6,11 +6,11 @@ import type { PublishDirective, PublishMessage } from '../protocol/publish-messa
 import type { RegistryClient } from '../registry/client.ts';
 import { type Asked, type Asking, ask, requireCallback } from './callback.ts';
 import { CheckFailed, CheckSkipped, memoize } from './check.ts';
-import { at, describe, listAt } from './expect.ts';
 import type { Received } from './inbox.ts';
 import type { RequestScene } from './request-checks.ts';
 import { chargerContext, createSamples } from './sample-catalogs.ts';
 import type { Answer, Sender } from './sender.ts';
+import { at, describe, listAt } from './values.ts';
 
 // One run against a catalog service. Each step, from the subscription to the withdrawal, runs once, when the first check needs it.
 

@@ -1,4 +1,4 @@
-import { CheckSkipped, clause } from './check.ts';
+import { type Check, CheckSkipped, clause } from './check.ts';
 import type { CrawlScene } from './crawl-scene.ts';
 import { baselineName, changeName, gzippedName } from './crawl-stages.ts';
 import type { DiscoveryScene } from './discovery-scene.ts';
@@ -18,6 +18,8 @@ const errors = 'Self-hosted spec: Errors';
 const index = 'Self-hosted spec: Catalog index';
 const states = 'Self-hosted spec: States and transitions';
 
+const one = (text: string, key: string, run: Check<CrawledScene>['run']) => on(text, { [key]: run });
+
 /** @param reads the file, besides manifest and index, that the service must have read before a fault can show */
 const seen =
   (wanted: 'found' | 'gone' | 'never') =>
@@ -28,12 +30,9 @@ const seen =
     if ((await crawl.missing()).length > 0) throw new CheckSkipped('not even valid catalogs are found');
     await crawl.reach(stage);
     if (reads !== undefined) await crawl.awaitRead(reads);
-    if (wanted === 'never') expectThat(!(await crawl.isFound(resource)), 'it is found');
-    else
-      expectThat(
-        await crawl.becomes(resource, wanted),
-        wanted === 'found' ? 'it is not found' : 'it is still found',
-      );
+    if (wanted === 'never') return expectThat(!(await crawl.isFound(resource)), 'it is found');
+    const actual = wanted === 'found' ? 'it is not found' : 'it is still found';
+    expectThat(await crawl.becomes(resource, wanted), actual);
   };
 
 const [found, gone, never] = [seen('found'), seen('gone'), seen('never')];
@@ -42,9 +41,7 @@ const [found, gone, never] = [seen('found'), seen('gone'), seen('never')];
 const unindexed = (rows: Record<string, string>, reads?: (name: string) => string) =>
   Object.entries(rows).flatMap(([key, text]) => {
     const [name = '', when = ''] = key.split(': ');
-    return on(text, {
-      [`crawl-${name}: nothing from a catalog ${when}`]: never(1, name, reads?.(name)),
-    });
+    return one(text, `crawl-${name}: nothing from a catalog ${when}`, never(1, name, reads?.(name)));
   });
 
 export const crawlChecks = [
@@ -72,9 +69,11 @@ export const crawlChecks = [
     baselineName,
   ),
   ...unindexed({ 'paused: whose entry is not active': `${states}, paused` }),
-  ...on('Self-hosted spec: Endpoints, optionally gzip compressed', {
-    'crawl-gzip: a catalog whose file is gzipped': found(1, 'gzipped', gzippedName('gzipped')),
-  }),
+  ...one(
+    'Self-hosted spec: Endpoints, optionally gzip compressed',
+    'crawl-gzip: a catalog whose file is gzipped',
+    found(1, 'gzipped', gzippedName('gzipped')),
+  ),
   ...on('Self-hosted spec: Catalog file, baseline and change file', {
     'crawl-change-applied: a resource that a change file adds': found(2, 'sound-2', changeName('sound')),
     'crawl-change-removes: no longer a resource that a change file removes': gone(
@@ -83,58 +82,56 @@ export const crawlChecks = [
       changeName('sound'),
     ),
   }),
-  ...on(`${authentication}, 3`, {
-    'crawl-change-digest: nothing from a change file that does not have the digest of its entry': never(
-      2,
-      'change-digest-2',
-      changeName('change-digest'),
-    ),
-  }),
-  ...on(`${authentication}, 1`, {
-    'crawl-change-signed: nothing from a change file that was changed after signing': never(
-      2,
-      'change-signed-2',
-      changeName('change-signed'),
-    ),
-  }),
-  ...on(`${errors}, entryVersion lower than the stored cursor`, {
-    'crawl-entry-rollback: nothing from an entry whose entryVersion has regressed': never(
-      2,
-      'entry-rollback-2',
-    ),
-  }),
-  ...on(`${errors}, a content version lower than the stored cursor`, {
-    'crawl-content-rollback: nothing from a baseline whose version has regressed': never(
-      2,
-      'content-rollback-2',
-    ),
-  }),
-  ...on(`${errors}, a previously indexed catalogId is absent`, {
-    'crawl-absent-kept: a catalog that is no longer in the index, but was not retired': found(2, 'absent'),
-  }),
+  ...one(
+    `${authentication}, 3`,
+    'crawl-change-digest: nothing from a change file that does not have the digest of its entry',
+    never(2, 'change-digest-2', changeName('change-digest')),
+  ),
+  ...one(
+    `${authentication}, 1`,
+    'crawl-change-signed: nothing from a change file that was changed after signing',
+    never(2, 'change-signed-2', changeName('change-signed')),
+  ),
+  ...one(
+    `${errors}, entryVersion lower than the stored cursor`,
+    'crawl-entry-rollback: nothing from an entry whose entryVersion has regressed',
+    never(2, 'entry-rollback-2'),
+  ),
+  ...one(
+    `${errors}, a content version lower than the stored cursor`,
+    'crawl-content-rollback: nothing from a baseline whose version has regressed',
+    never(2, 'content-rollback-2'),
+  ),
+  ...one(
+    `${errors}, a previously indexed catalogId is absent`,
+    'crawl-absent-kept: a catalog that is no longer in the index, but was not retired',
+    found(2, 'absent'),
+  ),
   ...on(`${states}, retired`, {
     'crawl-retired: no longer a catalog whose entry has retiredAt': gone(2, 'retired'),
     'crawl-shared-kept: a resource of a retired catalog that another catalog has too': found(2, 'shared'),
   }),
-  ...on(`${states}, active`, {
-    'crawl-resumed: a catalog whose entry is active again': found(3, 'paused'),
-  }),
-  ...on(`${states}, one-way: never unset`, {
-    'crawl-retired-for-ever: nothing from a catalog that was retired, though its entry comes back without retiredAt':
-      never(3, 'retired-2'),
-  }),
-  ...on(`${order}, 3`, {
-    'crawl-record-digest: nothing from an index that is listed by a Subscriber record without the digest of the manifest':
-      never(4, 'record-digest'),
-  }),
-  ...on(`${authentication}, 2`, {
-    'crawl-record-signed: nothing from an index that is listed by a Subscriber record that was changed after signing':
-      never(5, 'record-signature'),
-  }),
-  ...on(`${order}, 2`, {
-    'crawl-manifest-signed: nothing from an index that is listed through a manifest that was changed after signing':
-      never(6, 'manifest-signature'),
-  }),
+  ...one(`${states}, active`, 'crawl-resumed: a catalog whose entry is active again', found(3, 'paused')),
+  ...one(
+    `${states}, one-way: never unset`,
+    'crawl-retired-for-ever: nothing from a catalog that was retired, though its entry comes back without retiredAt',
+    never(3, 'retired-2'),
+  ),
+  ...one(
+    `${order}, 3`,
+    'crawl-record-digest: nothing from an index that is listed by a Subscriber record without the digest of the manifest',
+    never(4, 'record-digest'),
+  ),
+  ...one(
+    `${authentication}, 2`,
+    'crawl-record-signed: nothing from an index that is listed by a Subscriber record that was changed after signing',
+    never(5, 'record-signature'),
+  ),
+  ...one(
+    `${order}, 2`,
+    'crawl-manifest-signed: nothing from an index that is listed through a manifest that was changed after signing',
+    never(6, 'manifest-signature'),
+  ),
 ];
 
 function started({ crawl }: CrawledScene): CrawlScene {

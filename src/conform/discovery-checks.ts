@@ -4,20 +4,17 @@ import { type Check, CheckSkipped, clause } from './check.ts';
 import { type CrawledScene, crawlChecks } from './crawl-checks.ts';
 import type { DiscoveryScene, Target } from './discovery-scene.ts';
 import {
-  at,
-  describe,
   expectAck,
   expectCatalogs,
   expectEqual,
   expectKnownCode,
   expectStatus,
   expectThat,
-  listAt,
-  show,
 } from './expect.ts';
 import type { Received } from './inbox.ts';
 import { messageChecks } from './message-checks.ts';
 import { authenticationChecks, contextChecks, refusal, refusalChecks } from './request-checks.ts';
+import { at, describe, listAt, show } from './values.ts';
 
 const on = clause<DiscoveryScene>;
 

@@ -3,8 +3,9 @@ import type { Json } from '../protocol/json.ts';
 import { ask, requireCallback } from './callback.ts';
 import type { CatalogSceneOptions } from './catalog-scene.ts';
 import { CheckSkipped, memoize } from './check.ts';
-import { at, describe, expectThat, idsIn, listAt } from './expect.ts';
+import { expectThat } from './expect.ts';
 import { createSamples } from './sample-catalogs.ts';
+import { at, describe, idsIn, listAt } from './values.ts';
 
 // One run against a discovery service: it requests everything, picks one resource of the answer, and searches it in every way of the specification.
 
@@ -63,16 +64,14 @@ function targetsIn(catalog: Json): Target[] {
   const places = listAt(catalog, 'provider', 'availableAt').map((one) => at(one, 'geo'));
   const point = places.find((geo) => at(geo, 'type') === 'Point');
   const [longitude, latitude] = listAt(point, 'coordinates');
-  const place =
-    typeof longitude === 'number' && typeof latitude === 'number'
-      ? { place: [longitude, latitude] as [number, number] }
-      : {};
+  const hasPlace = typeof longitude === 'number' && typeof latitude === 'number';
   return listAt(catalog, 'resources').flatMap((resource) => {
     const [id, name] = [at(resource, 'id'), at(resource, 'descriptor', 'name')];
     if (typeof id !== 'string' || /['\\]/.test(id)) return [];
-    return [
-      { id, filters: selecting(id), ...place, ...(typeof name === 'string' && name !== '' && { name }) },
-    ];
+    const target: Target = { id, filters: selecting(id) };
+    if (hasPlace) target.place = [longitude, latitude];
+    if (typeof name === 'string' && name !== '') target.name = name;
+    return [target];
   });
 }
 

@@ -2,20 +2,11 @@ import type { Json } from '../protocol/json.ts';
 import { requireCallback } from './callback.ts';
 import type { CatalogScene } from './catalog-scene.ts';
 import { CheckSkipped, clause } from './check.ts';
-import {
-  at,
-  expectCatalogs,
-  expectEqual,
-  expectPagination,
-  expectStatus,
-  expectThat,
-  idsIn,
-  listAt,
-  show,
-} from './expect.ts';
+import { expectCatalogs, expectEqual, expectPagination, expectStatus, expectThat } from './expect.ts';
 import { expectNotAccepted } from './publish-checks.ts';
 import { refusal } from './request-checks.ts';
 import { chargerContext } from './sample-catalogs.ts';
+import { at, idsIn, listAt, show } from './values.ts';
 
 const on = clause<CatalogScene>;
 

@@ -5,24 +5,7 @@ import type { TSchema } from '../protocol/type.ts';
 import { findFaults } from '../protocol/validate.ts';
 import { CheckFailed } from './check.ts';
 import type { Answer } from './sender.ts';
-
-export function at(value: unknown, ...path: readonly (string | number)[]): Json | undefined {
-  let current = value;
-  for (const step of path) {
-    if (typeof current !== 'object' || current === null) return undefined;
-    current = (current as Record<string | number, unknown>)[step];
-  }
-  return current as Json | undefined;
-}
-
-export function listAt(value: unknown, ...path: readonly (string | number)[]): Json[] {
-  const list = at(value, ...path);
-  return Array.isArray(list) ? list : [];
-}
-
-export function idsIn(items: readonly Json[]): unknown[] {
-  return items.map((item) => at(item, 'id'));
-}
+import { at, describe, show } from './values.ts';
 
 export function expectThat(holds: boolean, actual: string): asserts holds {
   if (!holds) throw new CheckFailed(actual);
@@ -71,15 +54,4 @@ export function expectShape(schema: TSchema, value: unknown, what: string): void
 export function expectKnownCode(code: unknown, where: string): void {
   const isKnown = typeof code === 'string' && Object.hasOwn(errorStatus, code);
   expectThat(isKnown, `${where} has the code ${show(code)}, which the enumeration does not have`);
-}
-
-export function describe({ action, status, body }: Answer): string {
-  return `${action.method} ${action.path} was answered with ${status} ${show(body)}`;
-}
-
-const shownCharacters = 300;
-
-export function show(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing';
-  return text.length > shownCharacters ? `${text.slice(0, shownCharacters)} …` : text;
 }

@@ -4,8 +4,8 @@ import type { AddressInfo } from 'node:net';
 import { buffer } from 'node:stream/consumers';
 import { actions } from '../protocol/actions.ts';
 import { type Json, parseIfJson } from '../protocol/json.ts';
-import { at } from './expect.ts';
 import type { HostedTree } from './hosted-tree.ts';
+import { at } from './values.ts';
 
 // Receives callbacks and pushes. It acknowledges every message: only checks judge messages, and after a refusal they would be sent again.
 

@@ -1,8 +1,9 @@
 import { protocolVersion } from '../protocol/endpoints.ts';
 import { isDateTime } from '../protocol/time.ts';
 import { CheckSkipped, clause } from './check.ts';
-import { at, expectEqual, expectThat, show } from './expect.ts';
+import { expectEqual, expectThat } from './expect.ts';
 import type { Inbox, Received } from './inbox.ts';
+import { at, show } from './values.ts';
 
 // Rules for every callback and push. These checks examine all received messages, so they run last.
 

@@ -6,7 +6,6 @@ import { type Asked, callbackChecks, requireCallback } from './callback.ts';
 import type { CatalogScene } from './catalog-scene.ts';
 import { CheckSkipped, clause } from './check.ts';
 import {
-  at,
   expectAck,
   expectEqual,
   expectKnownCode,
@@ -14,11 +13,10 @@ import {
   expectShape,
   expectStatus,
   expectThat,
-  listAt,
-  show,
 } from './expect.ts';
 import { refusal } from './request-checks.ts';
 import type { Samples } from './sample-catalogs.ts';
+import { at, listAt, show } from './values.ts';
 
 const on = clause<CatalogScene>;
 

@@ -7,21 +7,11 @@ import { DownloadManifest } from '../protocol/pull-messages.ts';
 import { ask, callbackChecks, requireCallback } from './callback.ts';
 import type { CatalogScene } from './catalog-scene.ts';
 import { CheckFailed, CheckSkipped, clause } from './check.ts';
-import {
-  at,
-  expectAck,
-  expectEqual,
-  expectPagination,
-  expectShape,
-  expectStatus,
-  expectThat,
-  idsIn,
-  listAt,
-  show,
-} from './expect.ts';
+import { expectAck, expectEqual, expectPagination, expectShape, expectStatus, expectThat } from './expect.ts';
 import { refusal } from './request-checks.ts';
 import type { Answer } from './sender.ts';
 import { another } from './subscription-checks.ts';
+import { at, idsIn, listAt, show } from './values.ts';
 
 const on = clause<CatalogScene>;
 

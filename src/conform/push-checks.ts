@@ -3,8 +3,9 @@ import { PublishMessage } from '../protocol/publish-messages.ts';
 import { expectSender, isSameNode, requireCallback, verifySender } from './callback.ts';
 import { type CatalogScene, withdrawnIn } from './catalog-scene.ts';
 import { CheckSkipped, clause } from './check.ts';
-import { at, expectShape, expectStatus, expectThat, listAt, show } from './expect.ts';
+import { expectShape, expectStatus, expectThat } from './expect.ts';
 import type { Received } from './inbox.ts';
+import { at, listAt, show } from './values.ts';
 
 const on = clause<CatalogScene>;
 

@@ -4,8 +4,9 @@ import { type ErrorCode, errorStatus } from '../protocol/errors.ts';
 import { generateSeed, privateKeyFromSeed } from '../protocol/keys.ts';
 import { signRequest } from '../protocol/request-signature.ts';
 import { type Check, CheckSkipped, clause } from './check.ts';
-import { at, describe, expectKnownCode, expectRefusal, expectStatus, expectThat } from './expect.ts';
+import { expectKnownCode, expectRefusal, expectStatus, expectThat } from './expect.ts';
 import type { Answer, Sender, Sending } from './sender.ts';
+import { at, describe } from './values.ts';
 
 export interface RequestScene {
   self: Sender;

@@ -76,13 +76,13 @@ export function createSender({ client, target, key, uri }: SenderOptions) {
           operatorConfigured: true,
         })
         .catch((error) => noAnswer(action, error));
+      const isReadable = isPost && sending.raw === undefined && body.length <= readBodyBytes;
       const answer: Answer = {
         ...{ action, status: response.status, body: parseIfJson(response.body) },
         ...{ messageId: String(context.messageId), digest: bodyDigest(body) },
-        namesMessage: isPost && sending.raw === undefined && body.length <= readBodyBytes,
+        namesMessage: isReadable && context.messageId !== undefined,
         ...{ authorization: usual, ...(sending.message && { message: sending.message }) },
       };
-      if (context.messageId === undefined) answer.namesMessage = false;
       answers.push(answer);
       return answer;
     },

@@ -4,19 +4,10 @@ import type { Json } from '../protocol/json.ts';
 import { SubscriptionsAnswer } from '../protocol/subscription-messages.ts';
 import type { CatalogScene } from './catalog-scene.ts';
 import { CheckSkipped, clause } from './check.ts';
-import {
-  at,
-  describe,
-  expectEqual,
-  expectPagination,
-  expectShape,
-  expectStatus,
-  expectThat,
-  listAt,
-  show,
-} from './expect.ts';
+import { expectEqual, expectPagination, expectShape, expectStatus, expectThat } from './expect.ts';
 import { refusal } from './request-checks.ts';
 import type { Answer, Sender } from './sender.ts';
+import { at, describe, listAt, show } from './values.ts';
 
 const on = clause<CatalogScene>;
 

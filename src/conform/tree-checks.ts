@@ -4,9 +4,10 @@ import type { Finding } from '../discovery/inspect/findings.ts';
 import type { Json, JsonObject } from '../protocol/json.ts';
 import { isDateTime } from '../protocol/time.ts';
 import { CheckFailed, CheckSkipped, clause } from './check.ts';
-import { at, expectThat, listAt, show } from './expect.ts';
+import { expectThat } from './expect.ts';
 import { type Code, type Document, links } from './tree-links.ts';
 import type { TreeScene } from './tree-scene.ts';
+import { at, listAt, show } from './values.ts';
 
 const on = clause<TreeScene>;
 

@@ -28,13 +28,8 @@ const bus: Bay = { ...rapid, kind: 'DC bus charger', kilowatts: 240, controlProt
 const ac: Bay = { ...ccs2, kind: 'AC charger', kilowatts: 22, connectorType: 'Type2' };
 const slow: Bay = { ...ac, kilowatts: 7.4, controlProtocol: 'OCPP_1.6' };
 const scooter: Bay = { ...slow, kind: 'Two-wheeler socket', kilowatts: 3.3, connectorType: 'Other' };
-const v2g: Bay = {
-  ...ac,
-  kind: 'Vehicle to grid',
-  connectorType: 'CCS2',
-  controlProtocol: 'ISO_15118_20',
-  isBidirectional: true,
-};
+const vehicleToGrid = { kind: 'Vehicle to grid', controlProtocol: 'ISO_15118_20', isBidirectional: true };
+const v2g: Bay = { ...ac, ...vehicleToGrid, connectorType: 'CCS2' };
 
 const arrangements = {
   plaza: [rapid, rapid, fast, fast, chademo, ac, ac, slow, v2g],
@@ -95,7 +90,8 @@ export function charger(
 
 const bayMetres = 4;
 
-const [morning, evening] = ['06:00:00+05:30', '22:00:00+05:30'];
+const daily = { startTime: '06:00:00+05:30', endTime: '22:00:00+05:30' };
+const nightly = { startTime: daily.endTime, endTime: daily.startTime };
 
 /** Prices by the speed of the charger, lower at night. */
 export function tariffsOf(operator: Operator, chargers: readonly Resource[]): Offer[] {
@@ -103,10 +99,8 @@ export function tariffsOf(operator: Operator, chargers: readonly Resource[]): Of
   const [quick, gentle] = [chargers.filter(isFast), chargers.filter((charger) => !isFast(charger))];
   const { fast: day, slow: gently, night } = operator.rupeesPerKilowattHour;
   return [
-    tariff(operator, 'day', 'Fast charging by day', quick, day, { startTime: morning, endTime: evening }),
-    tariff(operator, 'night', 'Fast charging by night', quick, night, {
-      ...{ startTime: evening, endTime: morning },
-    }),
+    tariff(operator, 'day', 'Fast charging by day', quick, day, daily),
+    tariff(operator, 'night', 'Fast charging by night', quick, night, nightly),
     tariff(operator, 'slow', 'Slow charging', gentle, gently),
   ];
 }

@@ -1,5 +1,5 @@
 import type { Catalog, Resource } from '../protocol/catalog.ts';
-import type { PublishMessage } from '../protocol/publish-messages.ts';
+import type { PublishDirective, PublishMessage } from '../protocol/publish-messages.ts';
 import { kaveriCatalogs, minchuCatalogs, voltpathCatalogs } from './charging.ts';
 import { masterCatalog, shopCatalogs } from './groceries.ts';
 
@@ -50,21 +50,14 @@ export function nextStatus(networkId: string, turn: number): PublishMessage {
   const status = Math.floor(turn / resources.length) % 2 === 0 ? 'CHARGING' : 'AVAILABLE';
   const attributes = { ...Object(charger?.resourceAttributes?.attributes), availability: { status } };
   const changed = { ...charger, resourceAttributes: { ...charger?.resourceAttributes, attributes } };
-  const { catalogs, publishDirectives = [] } = regular(
-    [{ ...head, resources: [changed as Resource] }],
-    networkId,
-  );
-  return {
-    catalogs,
-    publishDirectives: publishDirectives.map((one) => ({ ...one, updateMode: 'MERGE' as const })),
-  };
+  return regular([{ ...head, resources: [changed as Resource] }], networkId, { updateMode: 'MERGE' });
 }
 
-function regular(catalogs: Catalog[], networkId: string): PublishMessage {
-  return {
-    catalogs,
-    publishDirectives: catalogs.map(({ id: catalogId }) => ({
-      ...{ catalogId, catalogType: 'REGULAR' as const, visibleTo: [networkId] },
-    })),
-  };
+function regular(
+  catalogs: Catalog[],
+  networkId: string,
+  more: Partial<PublishDirective> = {},
+): PublishMessage {
+  const directive = { catalogType: 'REGULAR' as const, visibleTo: [networkId], ...more };
+  return { catalogs, publishDirectives: catalogs.map(({ id: catalogId }) => ({ catalogId, ...directive })) };
 }

@@ -46,16 +46,13 @@ export function readPower(text: string, unit: PowerUnit, decimalComma = false): 
 
 /** Converts a date, in ISO 8601 or in a format of YYYY, MM and DD, to its first instant in UTC. */
 export function readDateTime(text: string, format = 'YYYY-MM-DD'): string | undefined {
-  const instant = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?$/i.exec(
-    text,
-  );
-  if (instant) {
-    const [, date = '', time = '', zone = 'Z'] = instant;
-    return isDay(date) ? asInstant(`${date}T${time}${zone}`) : undefined;
-  }
+  const [, date = '', time, zone = 'Z'] = dateTime.exec(text) ?? [];
+  if (time !== undefined) return isDay(date) ? asInstant(`${date}T${time}${zone}`) : undefined;
   const day = readDay(text, format);
   return day === undefined ? undefined : `${day}T00:00:00Z`;
 }
+
+const dateTime = /^(\d{4}-\d{2}-\d{2})[T ](\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?)(Z|[+-]\d{2}:?\d{2})?$/i;
 
 function readDay(text: string, format: string): string | undefined {
   const pattern = format

@@ -29,13 +29,8 @@ function mend(charger: Charger, checker: Check, report: (problem: Problem) => vo
       isWithin(path, jsonPath(['resourceAttributes', ...one.path.split('.')])),
     );
     const isRemoved = source !== undefined && removeMember(attributes, source.path.split('.').slice(1));
-    report({
-      at: charger.at,
-      column: source?.column,
-      value: source?.value,
-      why: fault.message,
-      kind: isRemoved ? 'value' : 'left-out',
-    });
+    const { column, value } = source ?? {};
+    report({ at: charger.at, column, value, why: fault.message, kind: isRemoved ? 'value' : 'left-out' });
     if (!isRemoved) return undefined;
   }
 }

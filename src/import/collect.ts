@@ -13,7 +13,7 @@ import {
   packRegion,
 } from './packed-catalog.ts';
 import { isElsewhere, positionOf } from './place.ts';
-import type { Charger, PerUnit, Problem, Station, Tariff } from './station.ts';
+import type { Charger, PerUnit, Problem, Station } from './station.ts';
 import { offersOf } from './tariff-offer.ts';
 import { slugOf } from './template.ts';
 
@@ -133,6 +133,8 @@ export function createCollector(options: CollectorOptions) {
   return { add, report, finish };
 }
 
+type Report = (problem: Problem) => void;
+
 interface Part {
   catalogId: string;
   station: Station;
@@ -140,11 +142,7 @@ interface Part {
   offerCount: number;
 }
 
-function tariffsOf(
-  { at, id, tariffs = [] }: Station,
-  resourceIds: ReadonlySet<string>,
-  report: Report,
-): Tariff[] {
+function tariffsOf({ at, id, tariffs = [] }: Station, resourceIds: ReadonlySet<string>, report: Report) {
   const covering = tariffs.map((tariff) => ({
     ...tariff,
     chargerIds: tariff.chargerIds.filter((one) => resourceIds.has(one)),
@@ -156,7 +154,6 @@ function tariffsOf(
     return offer && why === undefined;
   });
 }
-type Report = (problem: Problem) => void;
 
 function stationHead({ id, name, description, operator, isActive, ...place }: Station): CatalogHead {
   const location = locationOf(place);
@@ -209,17 +206,9 @@ function findFault(check: (value: unknown) => unknown, value: object): string | 
 
 /** Several rows may describe one station, one connector each; the first row describes the station. */
 function reportDifferences(station: Station, first: Station, report: Report): void {
-  const said = ({ name, operator, isActive, geo, address }: Station) => ({
-    name,
-    operator,
-    isActive,
-    geo,
-    address,
-  });
-  const [now, before] = [said(station), said(first)];
-  for (const member of Object.keys(now) as (keyof typeof now)[]) {
-    const value = JSON.stringify(now[member]);
-    if (value === JSON.stringify(before[member])) continue;
+  for (const member of ['name', 'operator', 'isActive', 'geo', 'address'] as const) {
+    const value = JSON.stringify(station[member]);
+    if (value === JSON.stringify(first[member])) continue;
     const why = `differs from the ${member} of station ${station.id} at ${first.at}, which is used`;
     report({ at: station.at, value, why, kind: 'value' });
   }
@@ -227,11 +216,8 @@ function reportDifferences(station: Station, first: Station, report: Report): vo
 
 function reportUnsaid({ at, isActive, operator }: Station, { provider }: CatalogHead, report: Report): void {
   if (isActive === false) {
-    report({
-      at,
-      why: 'is not active, which a catalog per operator cannot express for one station',
-      kind: 'note',
-    });
+    const why = 'is not active, which a catalog per operator cannot express for one station';
+    report({ at, why, kind: 'note' });
   }
   if (operator.name !== provider.descriptor.name) {
     const why = `is not the name of operator ${provider.id} used in the catalog, ${provider.descriptor.name}`;

@@ -2,6 +2,7 @@ import { attempt } from '../attempt.ts';
 import { isJsonObject, type Json, parseJson } from '../protocol/json.ts';
 import { readNumber } from './cell-values.ts';
 import type { ConnectorSection } from './mapping-file.ts';
+import type { Problem } from './station.ts';
 
 // The connectors of one row, each with separate cells; templates name them `{connector.…}`.
 
@@ -9,13 +10,7 @@ export type Cells = ReadonlyMap<string, string>;
 
 interface FoundConnectors {
   connectors: Map<string, string>[];
-  problems: CellProblem[];
-}
-
-interface CellProblem {
-  column: string;
-  value: string;
-  why: string;
+  problems: Omit<Problem, 'at' | 'kind'>[];
 }
 
 export function findConnectors(cells: Cells, section: ConnectorSection): FoundConnectors {
@@ -53,10 +48,7 @@ function fromColumns(cells: Cells, section: ConnectorSection): FoundConnectors {
   };
 }
 
-function columnGroups({
-  columns = {},
-  upTo = usualUpTo,
-}: ConnectorSection): [name: string, column: string][][] {
+function columnGroups({ columns = {}, upTo = usualUpTo }: ConnectorSection) {
   const isNumbered = Object.values(columns).some((column) => column.includes('{n}'));
   return Array.from({ length: isNumbered ? upTo : 1 }, (_, index) =>
     namedColumns(columns, '{n}', String(index + 1)),
@@ -65,11 +57,7 @@ function columnGroups({
 
 const usualUpTo = 20;
 
-function splitGroup(
-  cells: Cells,
-  columns: [name: string, column: string][],
-  separator?: string,
-): FoundConnectors {
+function splitGroup(cells: Cells, columns: NamedColumns, separator?: string): FoundConnectors {
   const members = columns.map(([name, column]) => {
     const value = cells.get(column) ?? '';
     const parts = separator === undefined ? [value] : value.split(separator);
@@ -118,11 +106,9 @@ function countOf(value: string): number | undefined {
     : undefined;
 }
 
-function namedColumns(
-  columns: Record<string, string>,
-  placeholder: string,
-  name: string,
-): [string, string][] {
+type NamedColumns = [name: string, column: string][];
+
+function namedColumns(columns: Record<string, string>, placeholder: string, name: string): NamedColumns {
   return Object.entries(columns).map(([member, column]) => [member, column.replaceAll(placeholder, name)]);
 }
 

@@ -17,25 +17,20 @@ interface DatexOptions {
 
 export function exportDatex(catalogs: readonly Catalog[], { now, lang, creator }: DatexOptions) {
   const problems: Problem[] = [];
-  const publication = { lang, publicationTime: now.toISOString(), publicationCreator: creator };
-  const context = {
-    now,
-    version: now.toISOString(),
-    lang,
-    report: (problem: Problem) => void problems.push(problem),
-  };
-  const sites = catalogs.map((catalog) => siteOf(catalog, context)).filter((site) => site !== undefined);
-  const table = {
-    idG: creator.nationalIdentifier,
-    versionG: context.version,
-    energyInfrastructureSite: sites,
-  };
+  const version = now.toISOString();
+  const publication = { lang, publicationTime: version, publicationCreator: creator };
+  const context: ExportContext = { now, version, lang, report: (problem) => void problems.push(problem) };
+  const energyInfrastructureSite = catalogs.flatMap((catalog) => siteOf(catalog, context) ?? []);
+  const table = { idG: creator.nationalIdentifier, versionG: version };
   const payload = { versionG: '3.7', modelBaseVersionG: '3' };
   return {
     table: {
       payload: {
         ...payload,
-        egiEnergyInfrastructureTablePublication: { ...publication, energyInfrastructureTable: [table] },
+        egiEnergyInfrastructureTablePublication: {
+          ...publication,
+          energyInfrastructureTable: [{ ...table, energyInfrastructureSite }],
+        },
       },
     },
     status: {
@@ -43,9 +38,7 @@ export function exportDatex(catalogs: readonly Catalog[], { now, lang, creator }
         ...payload,
         aegiEnergyInfrastructureStatusPublication: {
           ...publication,
-          tableReference: [
-            { targetClass: 'EnergyInfrastructureTable', idG: table.idG, versionG: table.versionG },
-          ],
+          tableReference: [{ targetClass: 'EnergyInfrastructureTable', ...table }],
           energyInfrastructureSiteStatus: catalogs.flatMap((catalog) => statusOf(catalog, context)),
         },
       },
@@ -122,12 +115,7 @@ function stationsOf({ id, provider, resources = [] }: Catalog): ExportedStation[
   return [...stations.values()];
 }
 
-function pointOf(
-  evseId: string,
-  chargers: readonly Resource[],
-  catalog: Catalog,
-  context: ExportContext,
-): JsonObject {
+function pointOf(evseId: string, chargers: readonly Resource[], catalog: Catalog, context: ExportContext) {
   const currents = new Set(chargers.map((charger) => attributesOf(charger).powerType).map(currentOf));
   const [current] = currents;
   if (currents.size > 1) context.report({ at: evseId, column: 'powerType', why: oneOfEach, kind: 'value' });
@@ -142,13 +130,9 @@ function pointOf(
     connector: chargers.map((charger) => {
       const { connectorType, connectorFormat, ratedPower } = attributesOf(charger);
       const kilowatts = isJsonObject(ratedPower) ? Number(ratedPower.value) : Number.NaN;
+      const why = 'is required by DATEX II: 0 is written';
       if (!Number.isFinite(kilowatts))
-        context.report({
-          at: charger.id,
-          column: 'ratedPower',
-          why: 'is required by DATEX II: 0 is written',
-          kind: 'value',
-        });
+        context.report({ at: charger.id, column: 'ratedPower', why, kind: 'value' });
       return {
         connectorType: { value: writtenConnectors[String(connectorType)] ?? 'other' },
         ...(connectorFormat !== undefined && {
@@ -168,11 +152,7 @@ function currentOf(powerType: Json | undefined): string | undefined {
 
 const oneOfEach = 'is not the same for all connectors of an EVSE, for which DATEX II has only one';
 
-function ratesOf(
-  { offers = [] }: Catalog,
-  chargers: readonly Resource[],
-  context: ExportContext,
-): JsonObject[] {
+function ratesOf({ offers = [] }: Catalog, chargers: readonly Resource[], context: ExportContext) {
   const covering = offers.filter(({ id, resourceIds, validity }) => {
     const covered = chargers.filter((charger) => resourceIds?.includes(charger.id) ?? true).length;
     if (covered === 0) return false;
@@ -202,11 +182,7 @@ function ratesOf(
   });
 }
 
-function energyPriceOf(
-  price: JsonObject,
-  offerId: string,
-  { report }: ExportContext,
-): JsonObject | undefined {
+function energyPriceOf(price: JsonObject, offerId: string, { report }: ExportContext) {
   const { type, value, taxIncluded, taxPercent, restrictions } = price;
   const kind = { ENERGY: 'pricePerKWh', TIME: 'pricePerMinute', FLAT: 'flatRate' }[String(type)];
   const { minDuration, maxDuration, ...others }: JsonObject = isJsonObject(restrictions) ? restrictions : {};
@@ -230,11 +206,7 @@ function minutes(seconds: Json | undefined): number {
   return typeof seconds === 'number' ? Math.round(seconds / 60) : 0;
 }
 
-function locationReference(
-  location: Location | undefined,
-  timeZone: unknown,
-  context: ExportContext,
-): JsonObject | undefined {
+function locationReference(location: Location | undefined, timeZone: unknown, context: ExportContext) {
   const [longitude, latitude] = (location?.geo && positionOf(location.geo)) ?? [];
   const hasPoint = latitude !== undefined && longitude !== undefined;
   const { streetAddress, addressLocality, postalCode, addressCountry } = location?.address ?? {};

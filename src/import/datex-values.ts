@@ -1,7 +1,6 @@
 import type { JsonObject } from '../protocol/json.ts';
 import { enumOf, memberOf } from './datex-members.ts';
-import type { Report } from './report.ts';
-import type { Price, PriceType } from './station.ts';
+import type { Price, PriceType, Report } from './station.ts';
 
 // Maps the enumerations of DATEX II to those of the EV charger type and of OCPI. Publishers spell them differently (`iec62196T2COMBO`,
 // `iec62196_T2_Combo`), so only letters and digits count.
@@ -9,6 +8,13 @@ import type { Price, PriceType } from './station.ts';
 export function plainName(text: string): string {
   return text.replace(/[^A-Za-z0-9]/g, '').toLowerCase();
 }
+
+const otherTypes = [
+  ...['teslar', 'teslaconnectoreurope', 'yazaki', 'cee3', 'cee5', 'iec62196t3a', 'iec62196t3c', 'other'],
+  ...['', ...'abcdefghijklmno'].map((letter) => `domestic${letter}`),
+  ...['iec60309x2three16', 'iec60309x2three32', 'iec60309x2three64', 'iec60309x2single16'],
+  ...['pantographbottomup', 'pantographtopdown'],
+];
 
 /** By the plain name. */
 export const connectorTypes: ReadonlyMap<string, string> = new Map([
@@ -19,21 +25,7 @@ export const connectorTypes: ReadonlyMap<string, string> = new Map([
   ['chademo', 'CHAdeMO'],
   ['teslas', 'NACS'],
   ['teslaconnectoramerica', 'NACS'],
-  ...[
-    'teslar',
-    'teslaconnectoreurope',
-    'yazaki',
-    'cee3',
-    'cee5',
-    'iec62196t3a',
-    'iec62196t3c',
-    'other',
-    'domestic',
-  ]
-    .concat([...'abcdefghijklmno'].map((letter) => `domestic${letter}`))
-    .concat(['iec60309x2three16', 'iec60309x2three32', 'iec60309x2three64', 'iec60309x2single16'])
-    .concat(['pantographbottomup', 'pantographtopdown'])
-    .map((name): [string, string] => [name, 'Other']),
+  ...otherTypes.map((name): [string, string] => [name, 'Other']),
 ]);
 
 /** Written connector types; all others become `other`. */

@@ -7,16 +7,8 @@ import { availabilities, connectorTypes, energyRates, plainName } from './datex-
 import { noteRest } from './field-table.ts';
 import { openingAttributes } from './opening-hours.ts';
 import { findAddress, findPoint, whyNoPoint } from './place.ts';
-import { type Report, reporter } from './report.ts';
-import type {
-  Attributes,
-  Availability,
-  Charger,
-  Problem,
-  Station,
-  StationReading,
-  Tariff,
-} from './station.ts';
+import type { Attributes, Availability, Charger, Problem, Report } from './station.ts';
+import { reporter, type Station, type StationReading, type Tariff } from './station.ts';
 import { slugOf } from './template.ts';
 
 // DATEX II v3 EnergyInfrastructure, as JSON: the table publication and, in the same file or a separate one, the status publication. An
@@ -120,18 +112,18 @@ function stationOf(
   }
   // A station inherits missing members from its site.
   const either = (name: string) => memberOf(station, name) ?? memberOf(site, name);
-  const place = {
+  const { geo, address, timeZone } = {
     ...findPlace(memberOf(site, 'locationReference')),
     ...findPlace(memberOf(station, 'locationReference')),
   };
-  const operator = operatorOf(either('operator'), place.address?.addressCountry);
+  const operator = operatorOf(either('operator'), address?.addressCountry);
   const name =
     wordsOf(memberOf(station, 'name')) ??
     wordsOf(memberOf(site, 'name')) ??
     wordsOf(memberOf(site, 'additionalInformation'));
   const shared = {
     ...openingAttributes(openingTimesOf(either('operatingHours'), report), report),
-    ...(place.timeZone !== undefined && { timeZone: place.timeZone }),
+    ...(timeZone !== undefined && { timeZone }),
   };
   reportRates([site, station], report);
   const tariffs: Tariff[] = [];
@@ -141,22 +133,12 @@ function stationOf(
     const point = { ...firstObject(memberOf(given, 'ElectricChargingPointExtensionG')), ...given };
     const chargersOfPoint = chargersOf(point, { at, shared, statuses, stationName: name, report });
     const chargerIds = chargersOfPoint.map((charger) => charger.id);
-    for (const tariff of tariffsOf(point, report))
-      tariffs.push({ ...tariff, timeZone: place.timeZone, chargerIds });
+    for (const tariff of tariffsOf(point, report)) tariffs.push({ ...tariff, timeZone, chargerIds });
     return chargersOfPoint;
   });
   if (chargers.length === 0) report('has no connector that could become a charger', { kind: 'left-out' });
-  if (place.geo === undefined) report(whyNoPoint(undefined, undefined), { column: 'locationReference' });
-  return {
-    at,
-    id: `${operator.id}*${id}`,
-    name,
-    operator,
-    geo: place.geo,
-    address: place.address,
-    chargers,
-    tariffs,
-  };
+  if (geo === undefined) report(whyNoPoint(undefined, undefined), { column: 'locationReference' });
+  return { at, id: `${operator.id}*${id}`, name, operator, geo, address, chargers, tariffs };
 }
 
 /** `DE*EBW`, the start of EVSE ids; without such an id, the operator's name. */
@@ -293,10 +275,8 @@ function findPlace(reference: Json | undefined) {
   const locations = isJsonObject(reference) ? Object.values(reference).filter(isJsonObject) : [];
   const points = locations.flatMap((location) => {
     const exact = memberOf(memberOf(location, 'pointByCoordinates'), 'pointCoordinates');
-    const { latitude, longitude }: JsonObject = firstObject(
-      exact,
-      memberOf(location, 'coordinatesForDisplay'),
-    );
+    const shown = memberOf(location, 'coordinatesForDisplay');
+    const { latitude, longitude } = firstObject(exact, shown);
     if (typeof latitude !== 'number' || typeof longitude !== 'number') return [];
     return findPoint(latitude, longitude) ?? [];
   });
@@ -309,15 +289,12 @@ function findPlace(reference: Json | undefined) {
     .find(isJsonObject);
   const given = memberOf(facility, 'address');
   const lines = listIn(given, 'addressLine').sort((one, other) => Number(one.order) - Number(other.order));
+  const street = lines.flatMap((line) => wordsOf(memberOf(line, 'text')) ?? []).join(' ');
   const address = findAddress({
-    street:
-      lines
-        .map((line) => wordsOf(memberOf(line, 'text')))
-        .filter(Boolean)
-        .join(' ') || undefined,
-    city: wordsOf(memberOf(given, 'city')),
+    streetAddress: street || undefined,
+    addressLocality: wordsOf(memberOf(given, 'city')),
     postalCode: textOf(memberOf(given, 'postcode')),
-    country: textOf(memberOf(given, 'countryCode')),
+    addressCountry: textOf(memberOf(given, 'countryCode')),
   });
   const timeZone = textOf(memberOf(facility, 'timeZone'));
   return {

@@ -1,5 +1,5 @@
 import { isJsonObject, type Json } from '../protocol/json.ts';
-import type { Report } from './report.ts';
+import type { Report } from './station.ts';
 
 /** The target of each field of a format. The import, `import explain` and docs/charging.md share this table. */
 export type FieldTable = ReturnType<typeof fieldTable>;

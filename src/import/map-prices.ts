@@ -15,6 +15,10 @@ export function mapPrices(
     const result = field && reader.read(field);
     return result?.kind === 'value' ? result.value : undefined;
   };
+  const text = (name: string) => {
+    const value = read(name);
+    return value === undefined ? undefined : String(value);
+  };
   const tax = taxOf(read('taxIncluded'), read('taxPercent'));
   const prices = dimensions.flatMap(([name, type, factor]): Price[] => {
     const value = read(name);
@@ -24,18 +28,14 @@ export function mapPrices(
     return [];
   });
   if (prices.length === 0) return undefined;
-  const given = read('currency');
-  const currency = readCurrency(given === undefined ? undefined : String(given));
+  const value = text('currency');
+  const currency = readCurrency(value);
   if (currency === undefined) {
-    const why = given === undefined ? 'has no currency' : 'is not a currency such as EUR';
-    const value = given === undefined ? undefined : String(given);
+    const why = value === undefined ? 'has no currency' : 'is not a currency such as EUR';
     reader.report(`${why}: the price is missing`, { column: 'prices.currency', value });
     return undefined;
   }
-  const [name, startDate, endDate] = ['name', 'validFrom', 'validUntil'].map((member) => {
-    const value = read(member);
-    return value === undefined ? undefined : String(value);
-  });
+  const [name, startDate, endDate] = ['name', 'validFrom', 'validUntil'].map(text);
   return {
     ...(name !== undefined && { name }),
     currency,

@@ -63,17 +63,14 @@ function isWanted({ cells }: Row, { only }: Mapping, reader: RowReader): boolean
 }
 
 /** A station without known connectors is one charger without a connector: at least it is a charger. */
-function connectorsOf(
-  { cells }: Row,
-  { connectors: section }: Mapping,
-  reader: RowReader,
-): Map<string, string>[] {
-  if (!section) return [new Map()];
+function connectorsOf({ cells }: Row, { connectors: section }: Mapping, reader: RowReader) {
+  const none = [new Map<string, string>()];
+  if (!section) return none;
   const { connectors, problems } = findConnectors(cells, section);
   for (const { why, ...more } of problems) reader.report(why, more);
   if (connectors.length > 0) return connectors;
   reader.report('names no connector: imported as one charger of unknown kind', { kind: 'note' });
-  return [new Map()];
+  return none;
 }
 
 interface ConnectorContext {
@@ -147,6 +144,11 @@ function geometryOf(geometry: unknown, reader: RowReader): Geometry | undefined 
 }
 
 function addressOf(reader: RowReader) {
-  const parts = ['street', 'city', 'region', 'postalCode', 'country'] as const;
-  return findAddress(Object.fromEntries(parts.map((part) => [part, reader.text(part)])));
+  return findAddress({
+    streetAddress: reader.text('street'),
+    addressLocality: reader.text('city'),
+    addressRegion: reader.text('region'),
+    postalCode: reader.text('postalCode'),
+    addressCountry: reader.text('country'),
+  });
 }

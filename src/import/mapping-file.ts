@@ -68,19 +68,15 @@ const ConnectorSection = closed({
 export type ConnectorSection = Static<typeof ConnectorSection>;
 
 const optionalField = Type.Optional(field);
+
+function optionalFields<Name extends string>(...names: Name[]): Record<Name, typeof optionalField> {
+  return Object.fromEntries(names.map((name) => [name, optionalField])) as Record<Name, typeof optionalField>;
+}
+
 const StationSection = closed({
   id: field,
-  name: optionalField,
-  description: optionalField,
-  isActive: optionalField,
-  latitude: optionalField,
-  longitude: optionalField,
-  coordinates: optionalField,
-  street: optionalField,
-  city: optionalField,
-  region: optionalField,
-  postalCode: optionalField,
-  country: optionalField,
+  ...optionalFields('name', 'description', 'isActive', 'latitude', 'longitude', 'coordinates'),
+  ...optionalFields('street', 'city', 'region', 'postalCode', 'country'),
 });
 
 const ChargerSection = Type.Unsafe<Record<string, FieldText>>({
@@ -91,18 +87,9 @@ const ChargerSection = Type.Unsafe<Record<string, FieldText>>({
 });
 
 const PriceSection = closed({
-  perKwh: optionalField,
-  perMinute: optionalField,
-  perHour: optionalField,
-  perSession: optionalField,
-  parkingPerMinute: optionalField,
-  parkingPerHour: optionalField,
+  ...optionalFields('perKwh', 'perMinute', 'perHour', 'perSession', 'parkingPerMinute', 'parkingPerHour'),
   currency: field,
-  taxIncluded: optionalField,
-  taxPercent: optionalField,
-  validFrom: optionalField,
-  validUntil: optionalField,
-  name: optionalField,
+  ...optionalFields('taxIncluded', 'taxPercent', 'validFrom', 'validUntil', 'name'),
 });
 
 export const MappingFile = closed(

@@ -39,17 +39,8 @@ const faultsOf = findFaults(MappingFile);
 export function parseMapping(value: unknown): Mapping {
   const faults = faultsOf(value);
   if (faults.length > 0) throw new MappingFault(faults.map(({ message }) => message).join('\n'));
-  const {
-    file = {},
-    per,
-    only = {},
-    operator,
-    station,
-    connectors,
-    charger = {},
-    prices = {},
-    ignore = [],
-  } = value as MappingFile;
+  const { file = {}, per, only = {}, operator, station } = value as MappingFile;
+  const { connectors, charger = {}, prices = {}, ignore = [] } = value as MappingFile;
   if (connectors) checkConnectors(connectors);
   const read = (section: string, fields: Record<string, FieldText>) =>
     new Map(Object.entries(fields).map(([name, field]) => [name, parseField([section, name], field)]));
@@ -108,11 +99,10 @@ function withKinds(prices: Map<string, Field>): Map<string, Field> {
 
 function checkConnectors({ json, columns, counted }: ConnectorSection): void {
   const ways = [json, counted ?? columns].filter((way) => way !== undefined);
-  if (ways.length !== 1) {
-    throw new MappingFault(
-      '$.connectors: must have one of json, columns and counted (which may have columns too)',
-    );
-  }
+  if (ways.length === 1) return;
+  throw new MappingFault(
+    '$.connectors: must have one of json, columns and counted (which may have columns too)',
+  );
 }
 
 function parseField(at: [string, string], field: FieldText): Field {

@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { type Power, powerIn, textOf } from './cell-values.ts';
-import type { Report } from './report.ts';
-import type { Attributes, Availability, Charger, Source } from './station.ts';
+import type { Attributes, Availability, Charger, Report } from './station.ts';
 
 // An EVSE of OCPI: each of its connectors is a charger, with the status of the EVSE and the time of its report. An EVSE that is planned or removed
 // is left out.
@@ -79,13 +78,9 @@ function chargerOf(
     name: stationName === undefined ? kind : `${kind} at ${stationName}`,
     type: 'EV_CHARGER',
     attributes: { ...Object.fromEntries(known.map(([name, , value]) => [name, value])), ...shared },
-    sources: known.map(
-      ([name, column, value]): Source => ({
-        path: `attributes.${name}`,
-        column,
-        value: JSON.stringify(value),
-      }),
-    ),
+    sources: known.map(([name, column, value]) => {
+      return { path: `attributes.${name}`, column, value: JSON.stringify(value) };
+    }),
   };
 }
 
@@ -129,12 +124,8 @@ const others =
  * otherwise that product. With three phases, the voltage is line to neutral. OCPI does not define it for two phases.
  */
 export function powerOfConnector(connector: JsonObject): Power | undefined {
-  const {
-    max_electric_power: watts,
-    max_voltage: volts,
-    max_amperage: amperes,
-    power_type: kind,
-  } = connector;
+  const { max_electric_power: watts, max_voltage: volts } = connector;
+  const { max_amperage: amperes, power_type: kind } = connector;
   if (typeof watts === 'number' && watts > 0) return powerIn('W', watts);
   const phases = typeof kind === 'string' ? phasesOf[kind] : undefined;
   if (typeof volts !== 'number' || typeof amperes !== 'number' || phases === undefined) return undefined;

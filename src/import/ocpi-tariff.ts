@@ -2,8 +2,7 @@ import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { readCurrency, readDateTime, textOf } from './cell-values.ts';
 import { noteRest } from './field-table.ts';
 import { ocpiFields } from './ocpi-fields.ts';
-import type { Report } from './report.ts';
-import type { Attributes, Price, Tariff } from './station.ts';
+import type { Attributes, Price, Report, Tariff } from './station.ts';
 
 // A tariff of OCPI 2.2.1 or 2.3.0. An unreadable tariff is not a price: it is reported, never imported as free.
 
@@ -53,8 +52,8 @@ function pricesOf(tariff: JsonObject, id: string, report: Report): Price[] {
   });
   return [
     ...components,
-    ...boundOf(tariff, 'min_price', taxIncluded),
-    ...boundOf(tariff, 'max_price', taxIncluded),
+    ...boundOf(tariff.min_price, 'MINIMUM', taxIncluded),
+    ...boundOf(tariff.max_price, 'MAXIMUM', taxIncluded),
   ];
 }
 
@@ -102,19 +101,14 @@ function camelCase(name: string): string {
   return name.replace(/_(\w)/g, (_, letter: string) => letter.toUpperCase());
 }
 
-function boundOf(
-  tariff: JsonObject,
-  member: 'min_price' | 'max_price',
-  taxIncluded: boolean | undefined,
-): Price[] {
-  const bound = tariff[member];
+function boundOf(bound: Json | undefined, type: 'MINIMUM' | 'MAXIMUM', taxIncluded?: boolean): Price[] {
   if (!isJsonObject(bound)) return [];
   const after = numberOf(bound.after_taxes ?? bound.incl_vat);
   const before = numberOf(bound.before_taxes ?? bound.excl_vat);
   const isAfter = after !== undefined && (taxIncluded === true || before === undefined);
   const value = isAfter ? after : before;
   if (value === undefined) return [];
-  return [{ type: member === 'min_price' ? 'MINIMUM' : 'MAXIMUM', value, taxIncluded: isAfter }];
+  return [{ type, value, taxIncluded: isAfter }];
 }
 
 function numberOf(value: Json | undefined): number | undefined {

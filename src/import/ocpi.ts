@@ -9,8 +9,14 @@ import { ocpiFields } from './ocpi-fields.ts';
 import { tariffOf } from './ocpi-tariff.ts';
 import { openingAttributes } from './opening-hours.ts';
 import { findAddress, findPoint, whyNoPoint } from './place.ts';
-import { type Report, reporter } from './report.ts';
-import type { Problem, Station, StationReading, Tariff } from './station.ts';
+import {
+  type Problem,
+  type Report,
+  reporter,
+  type Station,
+  type StationReading,
+  type Tariff,
+} from './station.ts';
 
 /**
  * OCPI 2.2.1 and 2.3.0 locations as charging stations: a Location is a station, each Connector of each EVSE a charger. docs/charging.md
@@ -106,16 +112,9 @@ function stationOf(
     chargersOfEvse(evse, { ...common, path: `evses[${index}]` }),
   );
   if (chargers.length === 0) report('has no connector that could become a charger', { kind: 'left-out' });
-  return {
-    at,
-    id: `${owner}*${id}`,
-    name,
-    operator: { id: owner, name: operatorName ?? owner },
-    geo: pointOf(location.coordinates, report),
-    address: addressOf(location),
-    chargers,
-    tariffs,
-  };
+  const operator = { id: owner, name: operatorName ?? owner };
+  const [geo, address] = [pointOf(location.coordinates, report), addressOf(location)];
+  return { at, id: `${owner}*${id}`, name, operator, geo, address, chargers, tariffs };
 }
 
 type FindTariff = (given: Json, owner: string, report: Report) => ReturnType<typeof tariffOf>;
@@ -163,10 +162,10 @@ function pointOf(coordinates: Json | undefined, report: Report): Geometry | unde
 
 function addressOf(location: JsonObject): Address | undefined {
   return findAddress({
-    street: textOf(location.address),
-    city: textOf(location.city),
-    region: textOf(location.state),
+    streetAddress: textOf(location.address),
+    addressLocality: textOf(location.city),
+    addressRegion: textOf(location.state),
     postalCode: textOf(location.postal_code),
-    country: textOf(location.country),
+    addressCountry: textOf(location.country),
   });
 }

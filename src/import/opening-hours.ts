@@ -1,7 +1,6 @@
 import { isJsonObject, type Json, type JsonObject } from '../protocol/json.ts';
 import { textOf } from './cell-values.ts';
-import type { Report } from './report.ts';
-import type { Attributes } from './station.ts';
+import type { Attributes, Report } from './station.ts';
 
 // Converts opening times of OCPI to the notation of OpenStreetMap (`Mo-Fr 07:00-20:00; Sa 08:00-14:00`, `24/7`), which lists use too. Times are
 // local.

@@ -42,20 +42,8 @@ function plain(text: string): string {
   return text.replace(/[\s-]/g, '').toLowerCase();
 }
 
-export function findAddress(parts: {
-  street?: string;
-  city?: string;
-  region?: string;
-  postalCode?: string;
-  country?: string;
-}): Address | undefined {
-  const members = {
-    streetAddress: parts.street,
-    addressLocality: parts.city,
-    addressRegion: parts.region,
-    postalCode: parts.postalCode,
-    addressCountry: parts.country,
-  };
-  const known = Object.entries(members).filter(([, text]) => text !== undefined);
+/** Without the unknown parts; undefined if none is known. */
+export function findAddress(address: Address): Address | undefined {
+  const known = Object.entries(address).filter(([, text]) => text !== undefined);
   return known.length > 0 ? Object.fromEntries(known) : undefined;
 }

@@ -2,8 +2,7 @@ import { type Power, readDateTime, readNumber, readPower } from './cell-values.t
 import type { Cells } from './connectors.ts';
 import { comparable, type Field, type Mapping, type StationMember } from './mapping.ts';
 import type { Scalar } from './mapping-file.ts';
-import { reporter } from './report.ts';
-import type { Problem } from './station.ts';
+import { type Problem, reporter } from './station.ts';
 import { fillTemplate } from './template.ts';
 
 export interface Row {
@@ -34,7 +33,7 @@ export function createRowReader(
   }
   const report = reporter(row.at, problems);
   function read(field: Field): FieldResult {
-    const result = readField(field, { cellOf, decimalComma });
+    const result = readField(field, cellOf, decimalComma);
     if (result.kind === 'problem') report(result.why, { column: result.column, value: result.text });
     return result;
   }
@@ -68,12 +67,9 @@ type FieldResult =
   | { kind: 'nothing' }
   | { kind: 'problem'; column: string; text: string; why: string };
 
-interface FieldOptions {
-  cellOf(column: string): string;
-  decimalComma: boolean;
-}
+type CellOf = (column: string) => string;
 
-function readField(field: Field, { cellOf, decimalComma }: FieldOptions): FieldResult {
+function readField(field: Field, cellOf: CellOf, decimalComma: boolean): FieldResult {
   for (const template of field.templates) {
     const text = fillTemplate(template, cellOf);
     if (text === undefined) continue;

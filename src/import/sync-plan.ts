@@ -55,10 +55,7 @@ export function planSync(
   return plan;
 }
 
-export function missingShare(
-  { stations }: SyncMemory,
-  now: ReadonlySet<string>,
-): { count: number; share: number } {
+export function missingShare({ stations }: SyncMemory, now: ReadonlySet<string>) {
   const count = stations.filter((id) => !now.has(id)).length;
   return { count, share: stations.length === 0 ? 0 : count / stations.length };
 }

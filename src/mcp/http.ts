@@ -87,10 +87,8 @@ interface Refusal {
  * A local server answers only programs on this machine: after DNS rebinding, a page sends its own name as Host and Origin.
  * Everyone else, and every request through a proxy, needs the token. A page must be from the same host.
  */
-function findRefusal(
-  { method, url = '', headers }: IncomingMessage,
-  options: HttpOptions,
-): Refusal | undefined {
+function findRefusal(request: IncomingMessage, options: HttpOptions): Refusal | undefined {
+  const { method, url = '', headers } = request;
   const asked = hostnameOf(`http://${headers.host}`);
   const origin = headers.origin === undefined ? asked : hostnameOf(headers.origin);
   if (options.isLocal && findProxyHeader(headers) === undefined) {

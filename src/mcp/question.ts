@@ -40,10 +40,7 @@ const PriceBounds = Type.Object(
     max: Type.Optional(Type.Number()),
     currency: Type.Optional(Type.String({ pattern: '^[A-Z]{3}$', description: 'ISO 4217, e.g. INR.' })),
     unit: Type.Optional(
-      Type.String({
-        maxLength: 40,
-        description: 'As in a hit. Default: kWh, or what a hit names first.',
-      }),
+      Type.String({ maxLength: 40, description: 'As in a hit. Default: kWh, or what a hit names first.' }),
     ),
   },
   {

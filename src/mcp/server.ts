@@ -27,11 +27,8 @@ export function createMcpServer(context: McpContext): Server {
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: tools.map(listTool) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const tool = tools.find(({ name }) => name === params.name);
-    if (!tool)
-      throw new McpError(
-        ErrorCode.InvalidParams,
-        `There is no tool ${JSON.stringify(params.name.slice(0, 100))}.`,
-      );
+    const asked = JSON.stringify(params.name.slice(0, 100));
+    if (!tool) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${asked}.`);
     try {
       const input = validator(tool.input)(params.arguments ?? {});
       const { structured, text } = await tool.call(input, context, signal);

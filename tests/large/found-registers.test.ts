@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { registerImportCommand } from '../../src/cli/import.ts';
+import { register as registerImportCommand } from '../../src/cli/import.ts';
 import type { Catalog } from '../../src/protocol/catalog.ts';
 import { dataFile } from '../support/catalogs/data-dir.ts';
 import { type Discovering, filter, startDiscovering } from '../support/network/discover.ts';

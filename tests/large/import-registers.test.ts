@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { registerImportCommand } from '../../src/cli/import.ts';
+import { register as registerImportCommand } from '../../src/cli/import.ts';
 import { register as registerVerifyCommand } from '../../src/cli/verify.ts';
 import { findDoubtfulPlaces } from '../../src/import/doubtful-places.ts';
 import { sha256Digest } from '../../src/protocol/digest.ts';

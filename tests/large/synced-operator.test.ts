@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { registerSyncCommand } from '../../src/cli/sync.ts';
+import { register as registerSyncCommand } from '../../src/cli/sync.ts';
 import { publisherSettings } from '../support/hosted/publisher.ts';
 import { expectSyncedOperator } from '../support/hosted/synced-operator.ts';
 import { runCommand } from '../support/processes/command.ts';

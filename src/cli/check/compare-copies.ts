@@ -87,10 +87,8 @@ async function compareCopy(
     return { ...suspect, kind: 'copy-missing', progress: '', message: `${at}, but is not in the index.` };
   const progress = `${copy.fingerprint} ${copy.pushedAt?.getTime()}`;
   if (copy.fingerprint !== fingerprint) {
-    const parts = describeDocuments(
-      await digestPublished(catalogs, published.key),
-      await digestCopy(index, copy.key),
-    );
+    const digests = await digestPublished(catalogs, published.key);
+    const parts = describeDocuments(digests, await digestCopy(index, copy.key));
     const message = `${at}, but the index differs: ${parts}.`;
     return { ...suspect, kind: 'copy-differs', progress, message };
   }
@@ -126,9 +124,8 @@ async function findSurplus(
     if (!last) return suspects;
     after = last.key;
     const named = { after: 0, limit: catalogsAtOnce, ids: page.map(({ id }) => id) };
-    const published = new Map(
-      (await listPublished(catalogs, named, subscriptions)).map((one) => [one.id, one]),
-    );
+    const listed = await listPublished(catalogs, named, subscriptions);
+    const published = new Map(listed.map((one) => [one.id, one]));
     for (const { id } of page) {
       const one = published.get(id);
       if (one?.isWanted) continue;

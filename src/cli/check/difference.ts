@@ -36,19 +36,13 @@ export interface Suspect extends Difference {
 /** Returns one difference per cause: a dead receiver is one, however many catalogs it misses. */
 export function groupByCause(suspects: readonly Suspect[]): Difference[] {
   const groups = new Map<string, Suspect[]>();
-  for (const suspect of suspects) {
-    const key = `${suspect.kind} ${suspect.cause ?? suspect.name}`;
-    addTo(groups, key, suspect);
-  }
+  for (const suspect of suspects) addTo(groups, `${suspect.kind} ${suspect.cause ?? suspect.name}`, suspect);
   return [...groups.values()].map((group): Difference => {
     const { kind, catalogId, message, cause } = group[0] as Suspect;
     if (group.length === 1) return { kind, ...(catalogId !== undefined && { catalogId }), message };
     const catalogIds = group.flatMap((each) => each.catalogId ?? []);
-    return {
-      kind,
-      catalogIds,
-      message: `${cause}: ${counted(group.length, 'catalog')}: ${joinSome(catalogIds)}.`,
-    };
+    const some = joinSome(catalogIds);
+    return { kind, catalogIds, message: `${cause}: ${counted(group.length, 'catalog')}: ${some}.` };
   });
 }
 

@@ -11,9 +11,8 @@ import { listActive, listMissedPushes } from '../../storage/catalog/consistency.
 import { type CatalogStatus, listCrawledBehind, listCrawledCatalogs } from '../../storage/crawl/status.ts';
 import type { Database, Queryable } from '../../storage/database.ts';
 import { listFeedStates } from '../../storage/feeds/feeds.ts';
-import { type CommandContext, CommandError, counted } from '../command.ts';
+import { type CommandContext, CommandError, counted, withProgress } from '../command.ts';
 import { withDatabase, withDatabaseAt } from '../database.ts';
-import { withProgress } from '../progress.ts';
 import { verifyPlace } from '../verify/run.ts';
 import { compareCopies, compareFeeds, type Sides } from './compare-copies.ts';
 import {
@@ -153,11 +152,9 @@ async function checkLists({ index, config, checked }: Parts): Promise<Difference
   const maintained = maintainIndex(index, undefined, config);
   const compared = maintained.check({
     onDifference(each) {
-      if (differences.length < maxListed)
-        differences.push({
-          kind: 'index',
-          message: `the index differs from its documents: ${describeDifference(each)}`,
-        });
+      if (differences.length >= maxListed) return;
+      const message = `the index differs from its documents: ${describeDifference(each)}`;
+      differences.push({ kind: 'index', message });
     },
   });
   const { documents } = await compared.finally(maintained.close);

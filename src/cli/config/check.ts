@@ -40,11 +40,8 @@ function findUnknown({ environment, file }: GivenSettings): SettingFinding[] {
   );
   return [...inFile, ...misspelt].map((setting) => {
     const meant = findMeant(setting);
-    return {
-      kind: 'unknown',
-      setting,
-      message: `is not a setting.${meant ? ` Did you mean ${meant}?` : ''}`,
-    };
+    const message = `is not a setting.${meant ? ` Did you mean ${meant}?` : ''}`;
+    return { kind: 'unknown', setting, message };
   });
 }
 

@@ -1,6 +1,6 @@
 import { type CrawlScene, type CrawlSceneOptions, createCrawlScene } from '../../conform/crawl-scene.ts';
 import type { DiscoveryScene } from '../../conform/discovery-scene.ts';
-import { at } from '../../conform/expect.ts';
+import { at } from '../../conform/values.ts';
 import { FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
 import { parseIfJson } from '../../protocol/json.ts';
 import { urlOf } from '../../publisher/paths.ts';

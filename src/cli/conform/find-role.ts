@@ -2,7 +2,7 @@ import type { Role } from '../../conform/check.ts';
 import { FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
 import { type Action, actions } from '../../protocol/actions.ts';
 import { manifestPaths } from '../../protocol/endpoints.ts';
-import { CommandError } from '../command.ts';
+import { CommandError, explainError } from '../command.ts';
 import { roleNames } from './report.ts';
 
 export async function findRole(url: string, client: GuardedClient): Promise<Role> {
@@ -43,14 +43,10 @@ const answerTimeoutMs = 10_000;
 const maxAnswerBytes = 16 * 1024 * 1024;
 
 async function ask(client: GuardedClient, method: 'GET' | 'POST', url: string): Promise<number> {
-  try {
-    const { status } = await client.request(url, {
-      ...{ method, timeoutMs: answerTimeoutMs, maxBytes: maxAnswerBytes, operatorConfigured: true },
-      ...(method === 'POST' && { body: '{}', headers: { 'content-type': 'application/json' } }),
-    });
-    return status;
-  } catch (error) {
-    if (error instanceof FetchFailure) throw new CommandError(error.message, error);
-    throw error;
-  }
+  const options = {
+    ...{ method, timeoutMs: answerTimeoutMs, maxBytes: maxAnswerBytes, operatorConfigured: true },
+    ...(method === 'POST' && { body: '{}', headers: { 'content-type': 'application/json' } }),
+  };
+  const answered = client.request(url, options);
+  return (await answered.catch(explainError(FetchFailure, ({ message }) => message))).status;
 }

@@ -15,7 +15,7 @@ import { describeNode } from '../../discovery/inspect/verify-node.ts';
 import { createGuardedClient, FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
 import type { RegistryClient } from '../../registry/client.ts';
 import { createChainReader, explainRegistry } from '../chain-reader.ts';
-import { type CommandContext, CommandError, reasonOf } from '../command.ts';
+import { type CommandContext, CommandError, printResult, reasonOf } from '../command.ts';
 import { interruptedExitCode, listenForInterrupt } from '../interrupt.ts';
 import { readSchemaSources, type SchemaSource } from '../schema/sources.ts';
 import { chooseAddress } from '../send/address.ts';
@@ -74,8 +74,7 @@ export async function conform(url: string, options: ConformOptions, context: Com
       report.checks = judgeClauses(role, report.checks);
       if (!context.json) for (const clause of report.checks) context.print(renderCheck(clause));
     }
-    if (context.json) context.print(JSON.stringify(toJson(report), null, 2));
-    else context.print(renderVerdict(report));
+    printResult(context, toJson(report), renderVerdict(report));
     const { failed, passed } = countVerdicts(report.checks);
     if (signal.aborted) context.setExitCode(interruptedExitCode);
     else if (failed > 0 || passed === 0) context.setExitCode(1);
@@ -192,9 +191,8 @@ async function withPeer<T>(
   work: (peer: Peer) => Promise<T>,
 ): Promise<T> {
   const key = resolveSigner({ ...options, as: options.as ?? config.identities.consumer.id }, config);
-  const { other, otherKeyId: keyId, otherKey } = options;
-  const otherKeys =
-    other === undefined ? undefined : resolveSigner({ as: other, keyId, key: otherKey }, config);
+  const { other: as, otherKeyId: keyId, otherKey } = options;
+  const otherKeys = as === undefined ? undefined : resolveSigner({ as, keyId, key: otherKey }, config);
   const own = await chooseAddress(key, options, registry, config.REGISTRY_NAME);
   const others = otherKeys && (await chooseAddress(otherKeys, {}, registry, config.REGISTRY_NAME));
   const address = own.listen();

@@ -15,18 +15,15 @@ export function renderLine(line: LoggedLine): string {
 }
 
 export function renderStatus({ sources, catalogs, next, nodes, nodeCount }: CrawlStatus, now: Date): string {
-  if (sources.length === 0 && nodeCount === 0) {
+  if (sources.length === 0 && nodeCount === 0)
     return 'Nothing is crawled: neither DISCOVERY_NETWORKS nor DISCOVERY_NODES names anything.';
-  }
   const total = catalogs.reduce((sum, { count }) => sum + count, 0);
   const states = catalogs.map(({ state, count }) => `${count} ${state}`).join(', ');
+  const rows = sources.map(({ kind, name, nodes: named, failures, nextAt }) => {
+    return [kind, name, String(named), String(failures), whenText(nextAt, now)];
+  });
   const parts = [
-    renderTable(
-      ['SOURCE', 'NAME', 'NODES', 'FAILURES', 'NEXT'],
-      sources.map(({ kind, name, nodes: named, failures, nextAt }) => [
-        ...[kind, name, String(named), String(failures), whenText(nextAt, now)],
-      ]),
-    ),
+    renderTable(['SOURCE', 'NAME', 'NODES', 'FAILURES', 'NEXT'], rows),
     `${counted(nodeCount, 'node')}, ${counted(total, 'catalog')}${total > 0 ? `: ${states}` : ''}`,
     ...(nodes.length > 0 ? [renderNodes(nodes, now)] : []),
     ...(next.length > 0 ? [renderNext(next, now)] : []),
@@ -46,14 +43,11 @@ function renderNodes(nodes: CrawlStatus['nodes'], now: Date): string {
 }
 
 export function renderNext(next: readonly NextWork[], now: Date): string {
-  return renderTable(
-    ['NEXT TASK', 'WHERE', 'WHEN'],
-    next.map(({ what, name, node, at }) => [
-      what === 'catalog' ? `catalog ${name}` : what,
-      what === 'index' ? name : (node ?? name),
-      whenText(at, now),
-    ]),
-  );
+  const rows = next.map(({ what, name, node, at }) => {
+    const where = what === 'index' ? name : (node ?? name);
+    return [what === 'catalog' ? `catalog ${name}` : what, where, whenText(at, now)];
+  });
+  return renderTable(['NEXT TASK', 'WHERE', 'WHEN'], rows);
 }
 
 export function renderCatalogs(catalogs: readonly CatalogStatus[], now: Date): string {

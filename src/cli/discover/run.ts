@@ -25,13 +25,16 @@ export async function discover(words: readonly string[], options: DiscoverOption
   const scope = { ...(network && { networkId: network }), ...(schema && { schemaContext: schema }) };
   if (options.explain) return (await import('./explain.ts')).explain(message, scope, context);
   const { consumer, discovery } = context.config().identities;
-  const send = (asked: DiscoverMessage) => {
-    const question = {
-      ...{ to: options.to ?? discovery.url, action: endpoints.discover.name, as: consumer.id },
-      ...{ document: { context: scope, message: asked }, service: 'discovery service', advise },
-    };
-    return ask(question, options, context);
+  const { to = discovery.url } = options;
+  const question = {
+    to,
+    action: endpoints.discover.name,
+    as: consumer.id,
+    service: 'discovery service',
+    advise,
   };
+  const send = (asked: DiscoverMessage) =>
+    ask({ ...question, document: { context: scope, message: asked } }, options, context);
   // The table shows distances, which need a limit in the request. The specification has no limit: a refused request is sent again without one.
   const needsLimit = near && !context.json && limit === undefined && offset === undefined;
   const { answer, callback } = await send(needsLimit ? { ...message, limit: maxLimit } : message).catch(
@@ -51,11 +54,7 @@ const cut =
   'The service cut this answer: there are more. --limit 100 shows how many, --limit and --offset page through them.';
 
 /** Catalog spec, POST /on_discover: catalogs are never empty, so an empty list means no hits. */
-function printNothing(
-  { body }: ReceivedAnswer,
-  { near, within }: DiscoverOptions,
-  context: CommandContext,
-): void {
+function printNothing({ body }: ReceivedAnswer, { near, within }: DiscoverOptions, context: CommandContext) {
   const said = readRefusal(body).reason.replace(nothingMatches, '').trim();
   const nothing = near ? `Nothing found within ${renderDistance(within ?? usualMeters)}.` : 'Nothing found.';
   const text = [nothing, said].filter((part) => part !== '').join('\n');

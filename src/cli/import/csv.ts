@@ -69,11 +69,7 @@ const marks: readonly [mark: Buffer, encoding: string][] = [
   [Buffer.from([0xfe, 0xff]), 'utf-16be'],
 ];
 
-function withoutPreamble(
-  text: string,
-  { skipLines = 0, headerBeginsWith }: FileSection,
-  file: string,
-): { text: string; skippedLines: number } {
+function withoutPreamble(text: string, { skipLines = 0, headerBeginsWith }: FileSection, file: string) {
   let [start, skippedLines] = [0, 0];
   const isBefore = () =>
     skippedLines < skipLines ||

@@ -23,11 +23,7 @@ interface Explained {
   goesTo?: string;
 }
 
-export async function explainFile(
-  file: string,
-  { mapping }: ExplainOptions,
-  context: CommandContext,
-): Promise<void> {
+export async function explainFile(file: string, { mapping }: ExplainOptions, context: CommandContext) {
   const bytes = await readInput(file, context);
   const { title, fields } = await explain(bytes, file, mapping, context);
   const rows = fields.map(({ field, filled, example, goesTo = '(nowhere)' }) => {
@@ -44,7 +40,7 @@ async function explain(bytes: Buffer, file: string, mapping: string | undefined,
     return { title: 'DATEX II', fields: explainObjects([document], datexFields) };
   const isGeoJson = isJsonObject(document) && 'features' in document;
   if (document !== undefined && !isGeoJson) return { title: 'OCPI', fields: explainOcpi(document, file) };
-  const open = (known: Mapping) =>
+  const open: Open = (known) =>
     isGeoJson ? readGeoJson(featuresOf(document), file) : readCsv(bytes, known.file, file);
   const { name, known } =
     mapping === undefined
@@ -53,10 +49,9 @@ async function explain(bytes: Buffer, file: string, mapping: string | undefined,
   return { title: `Mapping: ${name}`, fields: await explainRows(await open(known), known) };
 }
 
-async function findMapping(
-  open: (known: Mapping) => RowSource | Promise<RowSource>,
-  context: CommandContext,
-) {
+type Open = (known: Mapping) => RowSource | Promise<RowSource>;
+
+async function findMapping(open: Open, context: CommandContext) {
   const found: { name: string; known: Mapping; used: number }[] = [];
   for (const name of listBundledMappings()) {
     const known = await readMapping(name, context);
@@ -70,10 +65,7 @@ async function findMapping(
   throw new CommandError('No bundled mapping fits these columns: name yours by --mapping.');
 }
 
-async function columnsOf(
-  open: (known: Mapping) => RowSource | Promise<RowSource>,
-  known: Mapping,
-): Promise<readonly string[]> {
+async function columnsOf(open: Open, known: Mapping): Promise<readonly string[]> {
   try {
     return (await open(known)).columns;
   } catch (error) {

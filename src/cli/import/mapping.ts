@@ -12,7 +12,10 @@ export async function readMapping(name: string, context: CommandContext): Promis
   const file = listBundledMappings().includes(name) ? join(bundledMappings, `${name}.yaml`) : name;
   const bytes = await readInput(file, context);
   try {
-    return parseMapping(file.endsWith('.json') ? parseJson(bytes) : await readYaml(bytes));
+    if (file.endsWith('.json')) return parseMapping(parseJson(bytes));
+    // Loads YAML for the first mapping that needs it.
+    const { parse } = await import('yaml');
+    return parseMapping(parse(bytes.toString('utf8')));
   } catch (error) {
     if (error instanceof MappingFault)
       throw new CommandError(`The mapping ${name} cannot be used:\n${error.message}`, error);
@@ -23,12 +26,6 @@ export async function readMapping(name: string, context: CommandContext): Promis
     if (isUnreadable) throw new CommandError(`The mapping ${name} cannot be read: ${error.message}`, error);
     throw error;
   }
-}
-
-/** Loads YAML for the first mapping that needs it. */
-async function readYaml(bytes: Buffer): Promise<unknown> {
-  const { parse } = await import('yaml');
-  return parse(bytes.toString('utf8'));
 }
 
 /** Reports columns that only the mapping or only the list has, each once. This reveals spelling mistakes in either. */

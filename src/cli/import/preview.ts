@@ -5,15 +5,10 @@ import type { PublishedTree } from '../../publisher/published.ts';
 import { triggerSubmissionsOf } from '../../publisher/submission.ts';
 import { counted, joinSome } from '../command.ts';
 
-export async function previewAll(
-  message: PublishMessage,
-  published: PublishedTree,
-  profile: WireProfile,
-): Promise<PublishPreview[]> {
+export async function previewAll(message: PublishMessage, published: PublishedTree, profile: WireProfile) {
   const previews: PublishPreview[] = [];
-  for (const submission of triggerSubmissionsOf(message)) {
+  for (const submission of triggerSubmissionsOf(message))
     previews.push(previewPublish(submission, await published.find(submission.catalog.id), profile));
-  }
   return previews;
 }
 

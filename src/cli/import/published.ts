@@ -21,58 +21,41 @@ export async function readPublished({ publisherDir }: Config): Promise<Published
   }
 }
 
-export interface Kept {
-  offers: number;
-  withOffers: number;
-  paused: string[];
-  unreadable: string[];
-}
-
-export function startKept(): Kept {
-  return { offers: 0, withOffers: 0, paused: [], unreadable: [] };
-}
-
-/** @param kept counts the kept changes of this catalog, too */
-export function keepOperatorsWork(
-  catalog: Catalog,
-  current: PublishedCatalog | undefined,
-  profile: WireProfile,
-  kept: Kept,
-): Catalog {
-  const next = withOperatorsWork(catalog, current, profile);
-  const offers = (next.offers?.length ?? 0) - (catalog.offers?.length ?? 0);
-  kept.offers += offers;
-  if (offers > 0) kept.withOffers += 1;
-  if (isPaused(current, profile)) kept.paused.push(catalog.id);
-  if (current && !current.content && current.entry.retiredAt === undefined) kept.unreadable.push(catalog.id);
-  return next;
+/** Copies the operator's changes into catalogs, and counts them. */
+export function createKeeper(profile: WireProfile) {
+  let [offers, withOffers] = [0, 0];
+  const paused: string[] = [];
+  const unreadable: string[] = [];
+  return {
+    keep(catalog: Catalog, current: PublishedCatalog | undefined): Catalog {
+      const next = withOperatorsWork(catalog, current, profile);
+      const added = (next.offers?.length ?? 0) - (catalog.offers?.length ?? 0);
+      offers += added;
+      if (added > 0) withOffers += 1;
+      if (isPaused(current, profile)) paused.push(catalog.id);
+      if (current && !current.content && current.entry.retiredAt === undefined) unreadable.push(catalog.id);
+      return next;
+    },
+    render(): string[] {
+      const own = `${counted(offers, 'offer')} of ${counted(withOffers, 'catalog')}`;
+      return [
+        ...(offers > 0 ? [`Kept from the published catalogs: ${own}.`] : []),
+        ...(paused.length > 0 ? [`Still paused: ${joinSome(paused)}.`] : []),
+        ...(unreadable.length > 0
+          ? [`The published files cannot be read back, so no offer could be kept: ${joinSome(unreadable)}.`]
+          : []),
+      ];
+    },
+  };
 }
 
 /**
  * Offers without an import's mark are the operator's. An import does not mark a paused catalog as out of use:
  * otherwise it would become active again as soon as a list no longer marks it so.
  */
-function withOperatorsWork(
-  catalog: Catalog,
-  current: PublishedCatalog | undefined,
-  profile: WireProfile,
-): Catalog {
+function withOperatorsWork(catalog: Catalog, current: PublishedCatalog | undefined, profile: WireProfile) {
   const { isActive: _, ...silent } = catalog;
   const own = [...(current?.content?.offers.values() ?? [])].filter((offer) => !isImportedOffer(offer));
   const offers = [...(catalog.offers ?? []), ...own];
   return { ...(isPaused(current, profile) ? silent : catalog), ...(offers.length > 0 && { offers }) };
-}
-
-export function renderKept({ offers, withOffers, paused, unreadable }: Kept): string[] {
-  return [
-    ...(offers > 0
-      ? [
-          `Kept from the published catalogs: ${counted(offers, 'offer')} of ${counted(withOffers, 'catalog')}.`,
-        ]
-      : []),
-    ...(paused.length > 0 ? [`Still paused: ${joinSome(paused)}.`] : []),
-    ...(unreadable.length > 0
-      ? [`The published files cannot be read back, so no offer could be kept: ${joinSome(unreadable)}.`]
-      : []),
-  ];
 }

@@ -3,15 +3,11 @@ import type { Problem } from '../../import/station.ts';
 import { counted } from '../command.ts';
 
 export function renderReport({ problems, heldBack }: Pick<Collected, 'problems' | 'heldBack'>): string[] {
+  const held = 'Held back, because the place looks wrong (--keep-doubtful publishes it):';
   const headings: [kind: Problem['kind'], heading: string][] = [
     ['left-out', 'Left out:'],
     ['value', 'Not imported:'],
-    [
-      'doubt',
-      heldBack.length > 0
-        ? 'Held back, because the place looks wrong (--keep-doubtful publishes it):'
-        : 'Published although the place looks wrong:',
-    ],
+    ['doubt', heldBack.length > 0 ? held : 'Published although the place looks wrong:'],
     ['note', 'Worth knowing:'],
   ];
   return headings.flatMap(([kind, heading]) => {
@@ -75,10 +71,8 @@ function renderGroup({ places, column, value, why }: Group): string {
   const shown = more.slice(0, shownPlaces).map((place) => place.replace(/^\w+ /, ''));
   const rest = more.length > shown.length ? ` and ${number(more.length - shown.length)} more` : '';
   const where = [first, ...shown].join(', ') + rest;
-  const cell =
-    value === undefined
-      ? ''
-      : ` "${value.length > shownCharacters ? `${value.slice(0, shownCharacters)}…` : value}"`;
+  const text = value && value.length > shownCharacters ? `${value.slice(0, shownCharacters)}…` : value;
+  const cell = text === undefined ? '' : ` "${text}"`;
   return `${where}: ${column ?? ''}${cell} ${why}`.replace(/: +/, ': ');
 }
 

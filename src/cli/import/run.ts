@@ -7,12 +7,18 @@ import { isLoss, type PerUnit } from '../../import/station.ts';
 import type { Catalog } from '../../protocol/catalog.ts';
 import type { PublishMessage } from '../../protocol/publish-messages.ts';
 import { createAttributeChecker } from '../../rules/typed-attributes.ts';
-import { type CommandContext, CommandError, counted, printResult, reasonOf } from '../command.ts';
-import { withProgress } from '../progress.ts';
+import {
+  type CommandContext,
+  CommandError,
+  counted,
+  printResult,
+  reasonOf,
+  withProgress,
+} from '../command.ts';
 import { readSchemaSources } from '../schema/sources.ts';
 import { messageOf } from '../sync/submission.ts';
 import { previewAll, renderPreviews } from './preview.ts';
-import { keepOperatorsWork, readPublished, renderKept, startKept } from './published.ts';
+import { createKeeper, readPublished } from './published.ts';
 import { renderReport, renderSummary } from './report.ts';
 import { type ListSource, type Reading, readList } from './sources.ts';
 
@@ -26,26 +32,23 @@ export interface ImportOptions {
   dryRun?: boolean;
 }
 
-export async function importList(
-  source: ListSource,
-  options: ImportOptions,
-  context: CommandContext,
-): Promise<void> {
+export async function importList(source: ListSource, options: ImportOptions, context: CommandContext) {
   const reading = await readList(source, context);
-  const collected = await collect(
-    reading,
-    { ...options, per: options.per ?? reading.per ?? 'station' },
-    context,
-  );
+  const per = options.per ?? reading.per ?? 'station';
+  const collected = await collect(reading, { ...options, per }, context);
   await finish(reading, collected, options, context);
 }
 
 export async function collect(
   { stations, problems }: Reading,
-  options: CollectOptions,
+  options: Omit<CollectorOptions, 'checker'>,
   context: CommandContext,
 ): Promise<Collected> {
-  const collector = await startCollector(options, context);
+  const config = context.config();
+  // The same schemas as in a publish.
+  const schemas = (await readSchemaSources(config)).flatMap((source) => source.schemas);
+  const checker = createAttributeChecker({ schemas, aliases: config.SCHEMA_ALIASES });
+  const collector = createCollector({ ...options, checker });
   await withProgress(context, 'Making catalogs', async () => {
     let count = 0;
     for (const station of stations) {
@@ -59,22 +62,7 @@ export async function collect(
   return collector.finish();
 }
 
-type CollectOptions = Omit<CollectorOptions, 'checker'>;
-
 const stationsBetweenPauses = 1_000;
-
-/** The catalogs are checked against the same schemas as in a publish. */
-async function startCollector(options: CollectOptions, context: CommandContext) {
-  const config = context.config();
-  const sources = await readSchemaSources(config);
-  return createCollector({
-    ...options,
-    checker: createAttributeChecker({
-      schemas: sources.flatMap(({ schemas }) => schemas),
-      aliases: config.SCHEMA_ALIASES,
-    }),
-  });
-}
 
 async function finish(
   source: Reading,
@@ -84,25 +72,22 @@ async function finish(
 ): Promise<void> {
   await reportCollected(source, collected, { report, strict }, context);
   const { catalogs } = collected;
-  const { CRAWL_MAX_ENTRIES } = context.config();
+  const config = context.config();
+  const { CRAWL_MAX_ENTRIES } = config;
   if (catalogs.length > CRAWL_MAX_ENTRIES)
     context.note(
       `Crawlers take ${counted(CRAWL_MAX_ENTRIES, 'catalog')} of one node at most: use --per operator.`,
     );
-  const config = context.config();
   const published = await readPublished(config);
-  const kept = startKept();
+  const keeper = createKeeper(config.WIRE_PROFILE);
   const wholes: Catalog[] = [];
   await withProgress(context, 'Reading the published catalogs', async () => {
-    for (const { id, unpack } of catalogs)
-      wholes.push(keepOperatorsWork(unpack(), await published.find(id), config.WIRE_PROFILE, kept));
+    for (const { id, unpack } of catalogs) wholes.push(keeper.keep(unpack(), await published.find(id)));
   });
-  for (const line of renderKept(kept)) context.note(line);
+  for (const line of keeper.render()) context.note(line);
   // Each catalog is complete (FULL), so that things missing in the list disappear with the next publish.
-  const message = messageOf(
-    wholes.map((catalog) => ({ catalog, updateMode: 'FULL' })),
-    network,
-  );
+  const submissions = wholes.map((catalog) => ({ catalog, updateMode: 'FULL' as const }));
+  const message = messageOf(submissions, network);
   if (dryRun) {
     const previews = await previewAll(message, published, config.WIRE_PROFILE);
     printResult(context, previews, renderPreviews(previews, published).join('\n'));

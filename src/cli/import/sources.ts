@@ -6,8 +6,7 @@ import { objectsOf, ocpiLists, stationsOfOcpi } from '../../import/ocpi.ts';
 import type { PerUnit, Station, StationReading } from '../../import/station.ts';
 import type { Json } from '../../protocol/json.ts';
 import { type JsonItems, parseJsonItems } from '../../protocol/json-items.ts';
-import { type CommandContext, CommandError, reasonOf } from '../command.ts';
-import { withProgress } from '../progress.ts';
+import { type CommandContext, CommandError, reasonOf, withProgress } from '../command.ts';
 import { explainJson, parseJsonInput, readInput } from '../read-input.ts';
 import { readCsv } from './csv.ts';
 import { compareColumns, readMapping } from './mapping.ts';
@@ -60,12 +59,7 @@ export function readLocations(locations: JsonItems, tariffs: JsonItems): Reading
 }
 
 /** @param listOf finds the list in a document whose items were removed, or that has none */
-function readItems(
-  file: string,
-  bytes: Buffer,
-  lists: RegExp,
-  listOf: (document: Json) => Json[],
-): JsonItems {
+function readItems(file: string, bytes: Buffer, lists: RegExp, listOf: (document: Json) => Json[]) {
   const { document, items } = explainJson(file, () => parseJsonItems(bytes, lists));
   const list = explaining(() => listOf(document), file);
   return list.length === 0 ? items : list;

@@ -5,7 +5,7 @@ import { publicKeyOf, type SigningKey } from '../../protocol/keys.ts';
 import { RegistryUnavailable } from '../../registry/client.ts';
 import { currentKeyId, loadOrCreateSigningKey, setCurrentKey } from '../../registry/key-files.ts';
 import { addKey, RegistrationRefused } from '../../storage/registry/participants.ts';
-import { type CommandContext, CommandError, printResult } from '../command.ts';
+import { type CommandContext, CommandError, explainError, printResult } from '../command.ts';
 import { withDatabase } from '../database.ts';
 import { refreshHere } from '../refresh/run.ts';
 import { withRegistry } from '../send/exchange.ts';
@@ -52,30 +52,24 @@ function nextKeyId(current: string): string {
 }
 
 async function register({ subscriberId, recordId, privateKey }: SigningKey, context: CommandContext) {
+  const advice = ` Register the publisher first: signpost registry register ${subscriberId} --url … --public-key …`;
   await withDatabase(context, async (database, config) => {
     const participant = splitIdentity(identityOf(subscriberId, config.REGISTRY_NAME));
-    try {
-      await addKey(database, participant, { recordId, publicKey: publicKeyOf(privateKey) });
-    } catch (error) {
-      if (!(error instanceof RegistrationRefused)) throw error;
-      const advice = `Register the publisher first: signpost registry register ${subscriberId} --url … --public-key …`;
-      throw new CommandError(
-        `${error.message}${error.code === 'unknown-subscriber' ? ` ${advice}` : ''}`,
-        error,
-      );
-    }
+    const added = addKey(database, participant, { recordId, publicKey: publicKeyOf(privateKey) });
+    await added.catch(
+      explainError(RegistrationRefused, ({ message, code }) =>
+        code === 'unknown-subscriber' ? message + advice : message,
+      ),
+    );
   });
 }
 
 async function isRegistered({ subscriberId, recordId, privateKey }: SigningKey, config: Config) {
-  try {
-    const found = await withRegistry(config, (registry) => registry.findKey(subscriberId, recordId));
-    return found.kind === 'key' && found.publicKey.equals(createPublicKey(privateKey));
-  } catch (error) {
-    if (!(error instanceof RegistryUnavailable)) throw error;
-    const problem = `The registry at ${config.registryUrl} cannot be queried for the new key`;
-    throw new CommandError(`${problem}, so the old one stays in use: ${error.message}`, error);
-  }
+  const problem = `The registry at ${config.registryUrl} cannot be queried for the new key`;
+  const found = await withRegistry(config, (registry) => registry.findKey(subscriberId, recordId)).catch(
+    explainError(RegistryUnavailable, ({ message }) => `${problem}, so the old one stays in use: ${message}`),
+  );
+  return found.kind === 'key' && found.publicKey.equals(createPublicKey(privateKey));
 }
 
 function toRegister({ subscriberId, recordId, privateKey }: SigningKey, registryUrl: string): string {

@@ -51,12 +51,8 @@ export async function listen({ as, listen: address, count }: ListenOptions, cont
 type Received = VerifiedRequest<(typeof actions)[(typeof receivedActions)[number]]>;
 
 function render({ context, message, identity, recordId }: Received): string {
-  const { action } = context;
-  return [
-    `${paint('good', action)} from ${identity}, ${recordId}: the signature is valid.`,
-    JSON.stringify({ context, message }, null, 2),
-    '',
-  ].join('\n');
+  const head = `${paint('good', context.action)} from ${identity}, ${recordId}: the signature is valid.`;
+  return `${head}\n${JSON.stringify({ context, message }, null, 2)}\n`;
 }
 
 function renderJson({ context, message, identity, recordId, receivedAt }: Received): string {

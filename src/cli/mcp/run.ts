@@ -13,7 +13,7 @@ import { publicKeyOf, type SigningKey } from '../../protocol/keys.ts';
 import { unusableReason } from '../../protocol/registry-record.ts';
 import { type RegistryClient, RegistryUnavailable } from '../../registry/client.ts';
 import { loadOrCreateToken } from '../../secret-file.ts';
-import { allowsPrivate, type CommandContext, CommandError } from '../command.ts';
+import { allowsPrivate, type CommandContext, CommandError, explainError } from '../command.ts';
 import { untilStopped } from '../interrupt.ts';
 import { chooseAddress } from '../send/address.ts';
 import { explainListening, type ListenAddress } from '../send/callback.ts';
@@ -53,13 +53,9 @@ async function checkConsumer(
 ): Promise<ListenAddress> {
   const { subscriberId, recordId, privateKey } = self;
   const { url } = identities.consumer;
-  const record = await registry.lookup(subscriberId, recordId).catch((error: unknown) => {
-    if (!(error instanceof RegistryUnavailable)) throw error;
-    throw new CommandError(
-      `The registry at ${registryUrl} cannot be queried. Start it, or set REGISTRY_URL.`,
-      error,
-    );
-  });
+  const unavailable = `The registry at ${registryUrl} cannot be queried. Start it, or set REGISTRY_URL.`;
+  const lookup = registry.lookup(subscriberId, recordId);
+  const record = await lookup.catch(explainError(RegistryUnavailable, () => unavailable));
   const register = `Register it: signpost registry register --help. "signpost up" registers its demo consumer.`;
   if (!record)
     throw new CommandError(
@@ -146,19 +142,14 @@ async function runStdio(tools: McpContext, context: CommandContext): Promise<voi
   await server.close();
 }
 
-async function runHttp(
-  http: ListenAddress,
-  tools: McpContext,
-  config: Config,
-  context: CommandContext,
-): Promise<void> {
+async function runHttp(http: ListenAddress, tools: McpContext, config: Config, context: CommandContext) {
   const file = join(config.DATA_DIR, 'mcp-token');
   const { token } = loadOrCreateToken(file);
   const { callbacks } = tools;
   // If callbacks arrive from other machines, requests may too, through a proxy without forwarding headers.
   const isLocal = isThisMachine(http.host) && isThisMachine(new URL(callbacks).hostname);
   const endpoint = await serveHttp({
-    ...{ host: http.host, port: http.port, token, isLocal },
+    ...{ ...http, token, isLocal },
     isProxy: createProxyCheck(config.TRUSTED_PROXIES),
     createServer: () => createMcpServer(tools),
   }).catch((error: Error) => {

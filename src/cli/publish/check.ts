@@ -11,8 +11,7 @@ import { announcedVersion } from '../../rules/self-hosted/reading-plan.ts';
 import type { HostingNode } from '../../rules/self-hosted/signer.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
 import { createChainReader } from '../chain-reader.ts';
-import { type CommandContext, counted } from '../command.ts';
-import { withProgress } from '../progress.ts';
+import { type CommandContext, counted, withProgress } from '../command.ts';
 import { withRegistry } from '../send/exchange.ts';
 import { httpSource } from '../verify/source.ts';
 

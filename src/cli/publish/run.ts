@@ -1,9 +1,9 @@
 import type { JsonObject } from '../../protocol/json.ts';
 import type { PublishResult } from '../../protocol/publish-messages.ts';
 import type { TriggerResult } from '../../protocol/trigger-messages.ts';
-import { type CommandContext, CommandError, counted, joinSome } from '../command.ts';
-import { withProgress } from '../progress.ts';
+import { type CommandContext, CommandError, counted, joinSome, withProgress } from '../command.ts';
 import { readJsonInput } from '../read-input.ts';
+import { publishHere } from '../trigger-client.ts';
 import type { PublicCheck } from './check.ts';
 import {
   countCatalogs,
@@ -13,7 +13,6 @@ import {
   splitRequest,
 } from './input.ts';
 import { renderResults } from './report.ts';
-import { publishHere } from './self.ts';
 import type { PublishToOptions } from './to.ts';
 
 export interface PublishOptions extends DirectiveOptions, Omit<PublishToOptions, 'to'> {

@@ -2,8 +2,7 @@ import type { Config } from '../../config.ts';
 import type { TriggerResult } from '../../protocol/trigger-messages.ts';
 import { type Refreshed, refresh } from '../../publisher/refresh.ts';
 import { resignEverything } from '../../publisher/renew-indexes.ts';
-import { type CommandContext, counted, printResult } from '../command.ts';
-import { withProgress } from '../progress.ts';
+import { type CommandContext, counted, printResult, withProgress } from '../command.ts';
 import { withPublisher } from '../publish/directory.ts';
 import { renderResults } from '../publish/report.ts';
 

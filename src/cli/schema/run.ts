@@ -20,19 +20,13 @@ export async function listTypes(context: CommandContext): Promise<void> {
     context.note(`${type} of ${address} cannot be used: ${reason}`);
 }
 
-export async function checkFile(
-  file: string,
-  { template = false }: CheckOptions,
-  context: CommandContext,
-): Promise<void> {
+export async function checkFile(file: string, { template = false }: CheckOptions, context: CommandContext) {
   const config = context.config();
   const sources = await readSchemaSources(config);
   const unknown = new Set<string>();
   const checker = createSourceChecker(sources, config, (name) => unknown.add(name));
-  const { subject, faults } = checkDocument(await readJsonInput(file, context), {
-    checker,
-    isTemplate: template,
-  });
+  const document = await readJsonInput(file, context);
+  const { subject, faults } = checkDocument(document, { checker, isTemplate: template });
   if (faults.length > 0) context.setExitCode(1);
   if (context.json)
     return context.print(JSON.stringify({ subject, faults, unknownContexts: [...unknown] }, null, 2));

@@ -1,7 +1,7 @@
 import type { Config } from '../../config.ts';
 import { describeClockDifference, findServerClock } from '../../delivery/bodiless-signature.ts';
 import type { Callback, Waited } from '../../delivery/receive-callback.ts';
-import type { GuardedClient } from '../../http/guarded-client.ts';
+import type { GuardedClient, RequestOptions } from '../../http/guarded-client.ts';
 import { isAskedService } from '../../protocol/asked-service.ts';
 import { endpoints } from '../../protocol/endpoints.ts';
 import { identityOf } from '../../protocol/identity.ts';
@@ -104,12 +104,8 @@ export async function sendAndWait(
       // No callback follows a refusal or a 202, which means received without need for processing.
       const isDue = isAccepted(answer) && answer.status !== 202;
       if (!listener || wait === undefined || !isDue) return { request, answer, isUnanswered: false };
-      const callback = await waitForCallback(
-        listener,
-        findAcknowledger(request, answer, context),
-        wait,
-        context,
-      );
+      const acknowledgedBy = findAcknowledger(request, answer, context);
+      const callback = await waitForCallback(listener, acknowledgedBy, wait, context);
       return { request, answer, callback, isUnanswered: !callback };
     } finally {
       await listener?.close();
@@ -151,12 +147,7 @@ interface WaitingOptions extends Omit<ListenerOptions, 'address'> {
   client: GuardedClient;
 }
 
-async function openListener({
-  address,
-  given,
-  client,
-  ...options
-}: WaitingOptions): Promise<CallbackListener> {
+async function openListener({ address, given, client, ...options }: WaitingOptions) {
   const { self, draft, config } = options;
   const { REGISTRY_NAME, identities } = config;
   const isPublisher =
@@ -171,13 +162,9 @@ function waitThroughPublisher(config: Config, client: GuardedClient): CallbackLi
   const waitingUrl = `${config.triggerUrl}/callbacks`;
   const headers = { 'content-type': 'application/json', ...tokenHeader(config) };
   let place = '';
-  const ask = async (
-    method: 'GET' | 'POST',
-    address: string,
-    options: { body?: string; timeoutMs: number },
-  ) => {
+  const ask = async (address: string, options: Pick<RequestOptions, 'method' | 'body' | 'timeoutMs'>) => {
     const limits = { maxBytes: maxCallbackBytes, operatorConfigured: true };
-    const answer = await client.request(address, { method, headers, ...limits, ...options });
+    const answer = await client.request(address, { headers, ...limits, ...options });
     if (answer.status < 300) return answer;
     const refusal = `The publisher of this machine cannot wait for the callback: it answered ${answer.status}.`;
     throw new CommandError(answer.status === 401 ? `${refusal} ${tokenAdvice(config)}` : refusal);
@@ -188,14 +175,14 @@ function waitThroughPublisher(config: Config, client: GuardedClient): CallbackLi
     async expect({ messageId = '', authorization, digest, url: asked }) {
       place = `${waitingUrl}/${encodeURIComponent(messageId)}`;
       const body = JSON.stringify({ messageId, authorization, digest, url: asked });
-      await ask('POST', waitingUrl, { body, timeoutMs: answerMs });
+      await ask(waitingUrl, { method: 'POST', body, timeoutMs: answerMs });
     },
     async wait(seconds, acknowledgedBy) {
       const query = new URLSearchParams({
         seconds: String(seconds),
         ...(acknowledgedBy !== undefined && { acknowledgedBy }),
       });
-      const { body } = await ask('GET', `${place}?${query}`, { timeoutMs: seconds * 1_000 + answerMs });
+      const { body } = await ask(`${place}?${query}`, { timeoutMs: seconds * 1_000 + answerMs });
       return JSON.parse(body.toString('utf8')) as Waited;
     },
     close: async () => {},

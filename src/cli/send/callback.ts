@@ -92,11 +92,10 @@ const callbacks = [actions.onPublish, actions.onPull, actions.onDiscover] as con
 const scan = async (body: Buffer) => scanMessageId(body);
 
 /** Describes a command that receives signed messages, with the limits of the settings and all keys of the registry. */
-export function describeReceiver({
-  self,
-  registry,
-  config,
-}: Pick<ListenerOptions, 'self' | 'registry' | 'config'>): SignedService {
+export function describeReceiver(
+  parts: Pick<ListenerOptions, 'self' | 'registry' | 'config'>,
+): SignedService {
+  const { self, registry, config } = parts;
   return {
     role: 'send',
     self,
@@ -110,12 +109,8 @@ export function describeReceiver({
 }
 
 export function explainListening(error: Error, { host, port }: ListenAddress): never {
-  const inUse = hasCode(error, 'EADDRINUSE');
-  throw new CommandError(
-    inUse
-      ? `Cannot wait for the callback at ${host}:${port}: another program listens there. Stop it, give another address with ` +
-          '--listen, or sign as an identity without a registered address.'
-      : `Cannot wait for the callback at ${host}:${port}: ${error.message}.`,
-    error,
-  );
+  const inUse =
+    'another program listens there. Stop it, give another address with --listen, or sign as an identity without a registered address.';
+  const why = hasCode(error, 'EADDRINUSE') ? inUse : `${error.message}.`;
+  throw new CommandError(`Cannot wait for the callback at ${host}:${port}: ${why}`, error);
 }

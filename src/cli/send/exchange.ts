@@ -2,7 +2,7 @@ import type { Config } from '../../config.ts';
 import { createGuardedClient, FetchFailure, type GuardedClient } from '../../http/guarded-client.ts';
 import { createRegistryClient, type RegistryClient } from '../../registry/client.ts';
 import { silentLogger } from '../../silent-logger.ts';
-import { CommandError } from '../command.ts';
+import { explainError } from '../command.ts';
 import { readAnswer } from './report.ts';
 import { buildRequest, prepareDraft, type SendableRequest } from './request.ts';
 import { resolveSigner, type SignerOptions } from './signer.ts';
@@ -15,16 +15,9 @@ export async function withRegistry<T>(
   config: Config,
   work: (registry: RegistryClient, client: GuardedClient) => Promise<T>,
 ): Promise<T> {
-  const client = createGuardedClient({
-    ...{ allowPrivateAddresses: true, fewCalls: true },
-    nameServers: config.DNS_SERVERS,
-  });
-  const registry = createRegistryClient({
-    url: config.registryUrl,
-    registryName: config.REGISTRY_NAME,
-    client,
-    logger: silentLogger(),
-  });
+  const { registryUrl: url, REGISTRY_NAME: registryName, DNS_SERVERS: nameServers } = config;
+  const client = createGuardedClient({ allowPrivateAddresses: true, fewCalls: true, nameServers });
+  const registry = createRegistryClient({ url, registryName, client, logger: silentLogger() });
   try {
     return await work(registry, client);
   } finally {
@@ -34,22 +27,18 @@ export async function withRegistry<T>(
 
 export async function exchange(request: SendableRequest, registry: RegistryClient, client: GuardedClient) {
   const { method, url, body, authorization, signature } = request;
-  try {
-    const response = await client.request(url, {
-      method,
-      headers: { authorization, ...(body.length > 0 && { 'content-type': 'application/json' }) },
-      body: body.length > 0 ? body : undefined,
-      timeoutMs: answerTimeoutMs,
-      maxBytes: maxAnswerBytes,
-      maxRedirects: 0,
-      operatorConfigured: true,
-    });
-    return await readAnswer(response, signature, registry);
-  } catch (error) {
-    if (!(error instanceof FetchFailure)) throw error;
-    const advice = error.kind === 'unreachable' ? ' Is signpost running? Start it with: npm start' : '';
-    throw new CommandError(`${error.message}${advice}`, error);
-  }
+  const answered = client.request(url, {
+    method,
+    headers: { authorization, ...(body.length > 0 && { 'content-type': 'application/json' }) },
+    body: body.length > 0 ? body : undefined,
+    timeoutMs: answerTimeoutMs,
+    maxBytes: maxAnswerBytes,
+    maxRedirects: 0,
+    operatorConfigured: true,
+  });
+  const start = ' Is signpost running? Start it with: npm start';
+  const explain = ({ kind, message }: FetchFailure) => (kind === 'unreachable' ? message + start : message);
+  return readAnswer(await answered.catch(explainError(FetchFailure, explain)), signature, registry);
 }
 
 interface Errand extends SignerOptions {

@@ -38,11 +38,7 @@ export function isAccepted({ status, body }: ReceivedAnswer): boolean {
 }
 
 /** Throws if the body of a 2xx has no ACK, for example from a web server: no callback would follow. A 202 has an ACK too (catalog spec, Errors). */
-export function requireAck(
-  { url }: SendableRequest,
-  { status, body }: ReceivedAnswer,
-  service: string,
-): void {
+export function requireAck({ url }: SendableRequest, { status, body }: ReceivedAnswer, service: string) {
   if (acknowledgementOf(body) === 'ACK') return;
   throw new CommandError(
     `${url} answered ${status}, but acknowledged nothing. Is that the address of a ${service}?`,

@@ -68,11 +68,10 @@ function unknownAction({ action, method }: DraftOptions, document: Json | undefi
     typeof named === 'string'
       ? `There is no action ${named} with ${method}.`
       : 'Neither the address nor the file (context.action) names an action.';
-  const names = Object.values(endpoints)
-    .filter((known) => known.method === method)
-    .map(({ name }) => name);
+  const known = Object.values(endpoints).filter((one) => one.method === method);
+  const names = known.map(({ name }) => name).join(', ');
   return new CommandError(
-    `${what} Give --action, one of: ${names.join(', ')}; or --verbatim to send the file as it is.`,
+    `${what} Give --action, one of: ${names}; or --verbatim to send the file as it is.`,
   );
 }
 

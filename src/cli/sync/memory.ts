@@ -47,10 +47,7 @@ export async function writeMemory(config: Config, memory: SourceMemory): Promise
   await rename(draft, file);
 }
 
-export async function readOthersCatalogs(
-  config: Config,
-  { source, target }: SourceMemory,
-): Promise<ReadonlyMap<string, string>> {
+export async function readOthersCatalogs(config: Config, { source, target }: SourceMemory) {
   const names = await readdir(directoryOf(config)).catch(() => []);
   const owners = new Map<string, string>();
   for (const name of names.filter((one) => one.endsWith('.json'))) {

@@ -20,17 +20,13 @@ interface OcpiReaderOptions {
   /** Keys of locations from earlier runs, `DE*ABC*L1`. */
   known?: Iterable<string>;
   now?: () => Date;
-  pause?: (ms: number) => Promise<unknown>;
+  pause?: Pause;
 }
 
-export function createOcpiReader({
-  url,
-  token,
-  client,
-  known = [],
-  now = () => new Date(),
-  pause = delay,
-}: OcpiReaderOptions) {
+type Pause = (ms: number) => Promise<unknown>;
+
+export function createOcpiReader(options: OcpiReaderOptions) {
+  const { url, token, client, known = [], now = () => new Date(), pause = delay } = options;
   const fetch = createFetch(client, token, pause);
   const modules = { locations: createModule(fetch, known), tariffs: createModule(fetch) };
   let endpoints: Endpoints | undefined;
@@ -74,9 +70,7 @@ const versions = ['2.3.0', '2.2.1'];
 
 async function findEndpoints(url: string, fetch: Fetch): Promise<Endpoints> {
   const listed = listOf((await fetch(url)).data);
-  const chosen = versions
-    .map((version) => listed.find((one) => one.version === version))
-    .find((one) => one !== undefined);
+  const [chosen] = versions.flatMap((version) => listed.filter((one) => one.version === version));
   if (typeof chosen?.url !== 'string') {
     const names = listed.map(({ version }) => version).join(', ') || 'none';
     throw new OcpiFailure(`it has neither OCPI 2.3.0 nor 2.2.1, but ${names}`);
@@ -140,14 +134,7 @@ async function readPages(
 
 const mostReadings = 5;
 
-async function readOnce(
-  url: string,
-  from: string | undefined,
-  fetch: Fetch,
-): Promise<{
-  found: Map<string, string>;
-  total: number | undefined;
-}> {
+async function readOnce(url: string, from: string | undefined, fetch: Fetch) {
   const found = new Map<string, string>();
   let total: number | undefined;
   const first = new URL(url);
@@ -167,7 +154,7 @@ async function readOnce(
       found.set([country_code, party_id, id].join('*'), JSON.stringify(object));
     }
     pagesWithoutNews = found.size > before ? 0 : pagesWithoutNews + 1;
-    const announced = Number(headers['x-total-count'] ?? Number.NaN);
+    const announced = Number(headers['x-total-count']);
     if (Number.isInteger(announced)) total = announced;
     next = nextOf(headers.link, next);
   }
@@ -192,11 +179,7 @@ function nextOf(link: string | undefined, current: string): string | undefined {
 
 type Fetch = (url: string) => Promise<{ data: Json; headers: Record<string, string> }>;
 
-function createFetch(
-  client: GuardedClient,
-  token: string | undefined,
-  pause: (ms: number) => Promise<unknown>,
-): Fetch {
+function createFetch(client: GuardedClient, token: string | undefined, pause: Pause): Fetch {
   // Version 2.2 and later encode the token; older servers expect it unencoded.
   const forms = token === undefined ? [undefined] : [Buffer.from(token).toString('base64'), token];
   let form = 0;
@@ -220,9 +203,8 @@ function createFetch(
         continue;
       }
       if (!outcome.isPassing || attempt === mostAttempts) throw new OcpiFailure(`${url}: ${outcome.problem}`);
-      const asked =
-        answer instanceof FetchFailure ? undefined : Number(answer.headers['retry-after'] ?? Number.NaN);
-      const seconds = asked !== undefined && asked >= 0 ? Math.min(asked, longestPauseSeconds) : 2 ** attempt;
+      const asked = answer instanceof FetchFailure ? Number.NaN : Number(answer.headers['retry-after']);
+      const seconds = asked >= 0 ? Math.min(asked, longestPauseSeconds) : 2 ** attempt;
       await pause(seconds * 1_000);
     }
   };

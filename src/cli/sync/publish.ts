@@ -7,9 +7,9 @@ import type { PublishedCatalog } from '../../publisher/build.ts';
 import type { PublishedTree } from '../../publisher/published.ts';
 import { batchesOf } from '../../rules/inherited-bytes.ts';
 import type { CommandContext } from '../command.ts';
-import { keepOperatorsWork, readPublished, renderKept, startKept } from '../import/published.ts';
-import { publishHere } from '../publish/self.ts';
+import { createKeeper, readPublished } from '../import/published.ts';
 import type { PublishToOptions } from '../publish/to.ts';
+import { publishHere } from '../trigger-client.ts';
 import { acceptedOf, type CatalogSubmission, mergeOf, messageOf } from './submission.ts';
 
 // Publishes the differences in a plan. If only resources and offers of a catalog have changed, it publishes them as a MERGE. A replaced catalog
@@ -25,8 +25,6 @@ export interface Published {
   retired: string[];
   refused: { catalogId: string; why: string }[];
 }
-
-type Results = AsyncIterable<readonly (PublishResult | TriggerResult)[]>;
 
 /** @param isFirst nothing of this source is remembered: catalogs that are new to us may have been published before */
 export async function publishPlan(
@@ -65,19 +63,15 @@ function take(
   }
 }
 
-async function* sendHere(
-  { added, changed }: SyncPlan,
-  { network }: SyncTarget,
-  context: CommandContext,
-): Results {
+async function* sendHere({ added, changed }: SyncPlan, { network }: SyncTarget, context: CommandContext) {
   const config = context.config();
-  const kept = startKept();
+  const keeper = createKeeper(config.WIRE_PROFILE);
   let published: PublishedTree | undefined;
   const submitWhole = async ({ id, unpack }: PackedCatalog, news?: readonly Resource[]) => {
     published ??= await readPublished(config);
     const current = await published.find(id);
-    const catalog = keepOperatorsWork(unpack(), current, config.WIRE_PROFILE, kept);
-    return { catalog: keepUnchanged(catalog, current, news), updateMode: 'FULL' as const };
+    const catalog = keepUnchanged(keeper.keep(unpack(), current), current, news);
+    return { catalog, updateMode: 'FULL' as const };
   };
   const pending: Pending[] = [
     ...added.map((one) => ({ resources: one.resourceCount, submit: () => submitWhole(one) })),
@@ -92,7 +86,7 @@ async function* sendHere(
     for (const { submit } of batch) submissions.push(await submit());
     yield (await publishHere(config, { message: messageOf(submissions, network) })).answer.results;
   }
-  for (const line of renderKept(kept)) context.note(line);
+  for (const line of keeper.render()) context.note(line);
 }
 
 /** Unchanged resources stay as published, with the time of their reported status. */
@@ -120,10 +114,7 @@ interface Pending {
 const resourcesPerRequest = 5_000;
 
 /** Retires them permanently. */
-async function retireHere(
-  retiring: ReadonlyMap<string, RememberedCatalog>,
-  context: CommandContext,
-): Promise<string[]> {
+async function retireHere(retiring: ReadonlyMap<string, RememberedCatalog>, context: CommandContext) {
   const { answer } = await publishHere(context.config(), { retire: [...retiring.keys()] });
   return acceptedOf(answer.results);
 }

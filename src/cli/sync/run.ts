@@ -3,15 +3,14 @@ import type { Collected } from '../../import/collect.ts';
 import { isLoss, type PerUnit } from '../../import/station.ts';
 import { missingShare, planSync, type RememberedCatalog, type SyncPlan } from '../../import/sync-plan.ts';
 import { LockNotFree, withFileLock } from '../../storage/file-lock.ts';
-import { type CommandContext, CommandError, counted, joinSome } from '../command.ts';
+import { type CommandContext, CommandError, counted, explainError, joinSome } from '../command.ts';
 import type { ImportOptions } from '../import/run.ts';
 import { collect, reportCollected } from '../import/run.ts';
 import type { ListenAddress } from '../send/callback.ts';
 import { lockOf, readMemory, readOthersCatalogs, type SourceMemory, writeMemory } from './memory.ts';
-import { startMetrics } from './metrics.ts';
 import { publishPlan, type SyncTarget } from './publish.ts';
 import { type MarkedReading, openSource, type SyncSource } from './source.ts';
-import { watch } from './watch.ts';
+import { startMetrics, watch } from './watch.ts';
 
 // `signpost sync`: read the source → make catalogs → compare with the last sync → plan → publish the differences → remember them.
 
@@ -36,32 +35,26 @@ export async function sync(given: SyncSource, options: SyncOptions, context: Com
   const { per, keepDoubtful, network } = options;
   const published = { mark, stations, salt: JSON.stringify([per, keepDoubtful, network]) };
   const source = openSource(given, published, context);
-  try {
-    await withFileLock(lockOf(config, name, options.to), lockWaitMs, async () => {
-      // Keeps a reading until all of it is published, because the source reports it only once.
-      let waiting: Made | undefined;
-      const read = async () => {
-        const reading = await source.read();
-        if (reading)
-          waiting = await make(reading, await readMemory(config, name, options.to), options, context);
-        return waiting;
-      };
-      const round = async (isFirst: boolean) => {
-        const outcome = await runOnce({ name, read, isFirst }, options, context);
-        if (outcome.isComplete) waiting = undefined;
-        return outcome;
-      };
-      if (!options.watch) return void (await round(true));
-      const metrics = options.metrics && (await startMetrics(options.metrics));
-      await watch(round, { seconds: config.SYNC_SECONDS, metrics }, context).finally(metrics?.close);
-    });
-  } catch (error) {
-    if (error instanceof LockNotFree)
-      throw new CommandError(`Another sync of ${name} runs. ${error.message}`, error);
-    throw error;
-  } finally {
-    await source.close();
-  }
+  // Keeps a reading until all of it is published, because the source reports it only once.
+  let waiting: Made | undefined;
+  const read = async () => {
+    const reading = await source.read();
+    if (reading) waiting = await make(reading, await readMemory(config, name, options.to), options, context);
+    return waiting;
+  };
+  const round = async (isFirst: boolean) => {
+    const outcome = await runOnce({ name, read, isFirst }, options, context);
+    if (outcome.isComplete) waiting = undefined;
+    return outcome;
+  };
+  const work = async () => {
+    if (!options.watch) return void (await round(true));
+    const metrics = options.metrics && (await startMetrics(options.metrics));
+    await watch(round, { seconds: config.SYNC_SECONDS, metrics }, context).finally(metrics?.close);
+  };
+  await withFileLock(lockOf(config, name, options.to), lockWaitMs, work)
+    .catch(explainError(LockNotFree, ({ message }) => `Another sync of ${name} runs. ${message}`))
+    .finally(source.close);
 }
 
 /** A sync makes much garbage, so the heap is collected when it has grown by this much. V8 would let it grow to four times its size. */
@@ -111,9 +104,7 @@ async function runOnce({ name, read, isFirst }: Turn, options: SyncOptions, cont
   if (isFirst || options.strict) await reportCollected(made, collected, options, context);
   const others = await readOthersCatalogs(config, memory);
   const own = collected.catalogs.filter(({ id }) => !others.has(id));
-  const taken = collected.catalogs
-    .filter(({ id }) => others.has(id))
-    .map(({ id }) => `${id} (${others.get(id)})`);
+  const taken = collected.catalogs.flatMap(({ id }) => (others.has(id) ? `${id} (${others.get(id)})` : []));
   if (taken.length > 0) context.note(`Published by another source, left unchanged: ${joinSome(taken)}.`);
   const plan = planSync(memory, own, new Set(collected.heldBack));
   const now = new Date();
@@ -123,12 +114,8 @@ async function runOnce({ name, read, isFirst }: Turn, options: SyncOptions, cont
     return { status: '', isComplete: true };
   }
   if (plan.added.length + plan.changed.length + due.size > 0) await askFor(plan, due, options, context);
-  const isNew = Object.keys(memory.catalogs).length === 0;
-  const { accepted, retired, refused } = await publishPlan(plan, due, {
-    isFirst: isNew,
-    target: options,
-    context,
-  });
+  const parts = { isFirst: Object.keys(memory.catalogs).length === 0, target: options, context };
+  const { accepted, retired, refused } = await publishPlan(plan, due, parts);
   const next = nextMemory({ ...memory, per }, { stationIds, plan, accepted, retired, now });
   const isLeft = plan.gone.length + refused.length + taken.length + collected.heldBack.length > 0;
   const isSettled = !isLeft && !collected.problems.some(isLoss);

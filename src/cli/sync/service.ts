@@ -112,11 +112,7 @@ function bytesOf(value: object): number {
 }
 
 /** Reads those of the catalogs that the service has. The search cannot filter by id, so it reads pages until all are found. */
-async function readServed(
-  ids: ReadonlySet<string>,
-  target: ServiceTarget,
-  context: CommandContext,
-): Promise<Map<string, Catalog>> {
+async function readServed(ids: ReadonlySet<string>, target: ServiceTarget, context: CommandContext) {
   const found = new Map<string, Catalog>();
   let limit = catalogsPerPage;
   for (let offset = 0; found.size < ids.size; ) {
@@ -152,7 +148,6 @@ async function search(
   });
   if (isAccepted(answer)) return (answer.body as unknown as SearchAnswer).message.catalogs as Catalog[];
   const { code, reason } = readRefusal(answer.body);
-  throw new CommandError(
-    `The catalog service did not list its catalogs, ${answer.status} ${code}: ${reason}`,
-  );
+  const refusal = `${answer.status} ${code}: ${reason}`;
+  throw new CommandError(`The catalog service did not list its catalogs, ${refusal}`);
 }

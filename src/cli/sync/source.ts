@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { createConfiguredClient, type GuardedClient } from '../../http/guarded-client.ts';
 import { programVersion } from '../../program-version.ts';
-import { type CommandContext, CommandError, reasonOf } from '../command.ts';
+import { type CommandContext, CommandError, explainError, reasonOf } from '../command.ts';
 import { type ListSource, type Reading, readList, readLocations } from '../import/sources.ts';
 import { readInput } from '../read-input.ts';
 import { createOcpiReader, OcpiFailure } from './ocpi-endpoint.ts';
@@ -39,17 +39,13 @@ export function openSource(source: SyncSource, known: PublishedMark, context: Co
   if (kind !== 'ocpi') return { read: readChanged(source, openAddress(client), known, context), close };
   let reader: ReturnType<typeof createOcpiReader> | undefined;
   const read = async () => {
-    try {
-      const token =
-        tokenFile === undefined ? undefined : (await readInput(tokenFile, context)).toString().trim();
-      reader ??= createOcpiReader({ url: file, token, client, known: known.stations });
-      const { locations, tariffs, isChanged } = await reader.read();
-      return isChanged ? readLocations(locations, tariffs) : undefined;
-    } catch (error) {
-      if (error instanceof OcpiFailure)
-        throw new CommandError(`${file} cannot be read: ${error.message}`, error);
-      throw error;
-    }
+    const token =
+      tokenFile === undefined ? undefined : (await readInput(tokenFile, context)).toString().trim();
+    reader ??= createOcpiReader({ url: file, token, client, known: known.stations });
+    const { locations, tariffs, isChanged } = await reader
+      .read()
+      .catch(explainError(OcpiFailure, ({ message }) => `${file} cannot be read: ${message}`));
+    return isChanged ? readLocations(locations, tariffs) : undefined;
   };
   return { read, close };
 }
@@ -61,12 +57,7 @@ function isAddress(file: string): boolean {
 /** Returns the bytes and a mark to recognise changes; no bytes if unchanged. */
 type Open = (file: string, before: string | undefined) => Promise<{ bytes?: Buffer; mark?: string }>;
 
-function readChanged(
-  source: ListSource,
-  open: Open,
-  published: PublishedMark,
-  context: CommandContext,
-): OpenSource['read'] {
+function readChanged(source: ListSource, open: Open, published: PublishedMark, context: CommandContext) {
   const known = new Map<string, { bytes?: Buffer; digest: string; mark?: string }>();
   let last = published.mark;
   return async () => {

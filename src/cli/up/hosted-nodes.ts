@@ -46,12 +46,10 @@ async function hasPublished({ publisherDir }: Config): Promise<boolean> {
 /** The settings of a publisher whose files are at DEMO_PORT. They are renewed only at a start, so their announced next update is a year later. */
 export function secondPublisher(config: Config): Config {
   const url = `http://${secondHost}:${config.DEMO_PORT}`;
+  const publisher = { id: secondPublisherId, keyId: undefined, seed: undefined, url };
   return {
     ...config,
-    identities: {
-      ...config.identities,
-      publisher: { id: secondPublisherId, keyId: undefined, seed: undefined, url },
-    },
+    identities: { ...config.identities, publisher },
     publisherDir: join(config.DATA_DIR, 'demo-publisher'),
     catalogBaseUrl: url,
     PUBLISHER_DOMAIN: undefined,

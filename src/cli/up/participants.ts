@@ -76,11 +76,8 @@ const dayMs = 86_400_000;
 /** Writes the addresses of a publisher's catalog indexes into its registry record, including that of its first publish. */
 async function listIndexes(database: Database, config: Config): Promise<void> {
   const names = await findIndexNames(placesIn(config.publisherDir));
-  await setCatalogIndexUrls(
-    database,
-    splitIdentity(identityOf(config.identities.publisher.id, config.REGISTRY_NAME)),
-    [...new Set([defaultIndexName, ...names])].map((name) =>
-      indexUrl({ baseUrl: config.catalogBaseUrl }, name),
-    ),
-  );
+  const { catalogBaseUrl: baseUrl, identities, REGISTRY_NAME } = config;
+  const publisher = splitIdentity(identityOf(identities.publisher.id, REGISTRY_NAME));
+  const urls = [...new Set([defaultIndexName, ...names])].map((name) => indexUrl({ baseUrl }, name));
+  await setCatalogIndexUrls(database, publisher, urls);
 }

@@ -142,14 +142,8 @@ function givenKeys(given: readonly string[]): KeySource {
     async findKey(subscriberId, recordId) {
       const publicKey = keys.get(recordId);
       if (!publicKey) return { kind: 'unknown-key', reason: 'no --key gives it' };
-      const record = {
-        subscriberId,
-        recordId,
-        state: 'live' as const,
-        networkMemberships: [],
-        catalogIndexUrls: [],
-      };
-      return { kind: 'key', publicKey, record };
+      const record = { subscriberId, recordId, networkMemberships: [], catalogIndexUrls: [] };
+      return { kind: 'key', publicKey, record: { ...record, state: 'live' } };
     },
   };
 }

@@ -2,7 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
-import { registerSyncCommand } from '../../../src/cli/sync.ts';
+import { register as registerSyncCommand } from '../../../src/cli/sync.ts';
 import { actions } from '../../../src/protocol/actions.ts';
 import { placesIn } from '../../../src/publisher/tree.ts';
 import type { Body } from '../network/actor.ts';

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect } from 'vitest';
-import { registerImportCommand } from '../../../src/cli/import.ts';
+import { register as registerImportCommand } from '../../../src/cli/import.ts';
 import { register as registerSchemaCommand } from '../../../src/cli/schema.ts';
 import type { Catalog } from '../../../src/protocol/catalog.ts';
 import { parseJson } from '../../../src/protocol/json.ts';

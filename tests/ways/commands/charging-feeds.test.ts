@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildMessage } from '../../../src/cli/discover/intent.ts';
-import { registerImportCommand } from '../../../src/cli/import.ts';
+import { register as registerImportCommand } from '../../../src/cli/import.ts';
 import type { Catalog, Resource } from '../../../src/protocol/catalog.ts';
 import { parseJson } from '../../../src/protocol/json.ts';
 import type { PublishMessage } from '../../../src/protocol/publish-messages.ts';

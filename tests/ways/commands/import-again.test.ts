@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { register as registerStateCommands } from '../../../src/cli/catalog-state.ts';
-import { registerImportCommand } from '../../../src/cli/import.ts';
+import { register as registerImportCommand } from '../../../src/cli/import.ts';
 import { readConfig } from '../../../src/config.ts';
 import { readPublishedTree } from '../../../src/publisher/published.ts';
 import { placesIn } from '../../../src/publisher/tree.ts';

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { registerSyncCommand } from '../../../src/cli/sync.ts';
+import { register as registerSyncCommand } from '../../../src/cli/sync.ts';
 import { actions } from '../../../src/protocol/actions.ts';
 import type { Catalog } from '../../../src/protocol/catalog.ts';
 import { freePort } from '../../support/free-port.ts';

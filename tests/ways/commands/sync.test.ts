@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { register as registerStateCommands } from '../../../src/cli/catalog-state.ts';
-import { registerSyncCommand } from '../../../src/cli/sync.ts';
+import { register as registerSyncCommand } from '../../../src/cli/sync.ts';
 import { readConfig } from '../../../src/config.ts';
 import type { Catalog } from '../../../src/protocol/catalog.ts';
 import { readPublishedTree } from '../../../src/publisher/published.ts';
