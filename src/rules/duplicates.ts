@@ -64,11 +64,9 @@ function placesInCommon(places: readonly OperatorPlace[]): (OperatorPlace & { ot
   const reach = samePlaceMeters / earthRadiusMeters;
   const sorted = places
     .map((place) => ({
-      ...{
-        place,
-        operator: place.operator.trim().toLowerCase(),
-        vector: toVector(place.longitude, place.latitude),
-      },
+      place,
+      operator: place.operator.trim().toLowerCase(),
+      vector: toVector(place.longitude, place.latitude),
       others: new Set<string>(),
     }))
     .sort((one, other) => one.vector[2] - other.vector[2]);

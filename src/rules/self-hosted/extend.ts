@@ -88,9 +88,6 @@ export function conforming(
   // With its geometries: one may combine an inherited type with coordinates that are not inherited.
   const [first] = checkResource(assembled, checker, { brief: true });
   if (first === undefined) return extended;
-  throw new TrustFault(
-    file,
-    'schema-violation',
-    `With what it inherits from ${extension.extends.masterResourceId}, ${assembled.id} does not conform: ${first.message}.`,
-  );
+  const message = `With what it inherits from ${extension.extends.masterResourceId}, ${assembled.id} does not conform: ${first.message}.`;
+  throw new TrustFault(file, 'schema-violation', message);
 }
