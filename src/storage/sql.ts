@@ -56,10 +56,8 @@ export function newRow(row: object): Sql {
 
 /** The same for `update … set`. */
 export function assign(row: object): Sql {
-  return join(
-    Object.entries(row).map(([name, value]) => sql`${columnOf(name)} = ${value}`),
-    ', ',
-  );
+  const columns = Object.entries(row).map(([name, value]) => sql`${columnOf(name)} = ${value}`);
+  return join(columns, ', ');
 }
 
 function columnOf(name: string): Sql {

@@ -2,11 +2,10 @@ import { hasCode } from '../error-code.ts';
 import { lockNotAvailable, lockWaitMs } from './connection.ts';
 import type { Transaction } from './database.ts';
 
-const defaultAskAgainMs = 5_000;
+const askAgainMs = 5_000;
 
 interface LockOptions {
   isShared?: boolean;
-  askAgainMs?: number;
   withinMs?: number;
 }
 
@@ -14,14 +13,11 @@ interface LockOptions {
 export async function waitForLock(
   tx: Transaction,
   name: string,
-  { isShared = false, askAgainMs = defaultAskAgainMs, withinMs }: LockOptions = {},
+  { isShared = false, withinMs }: LockOptions = {},
 ): Promise<boolean> {
   const kind = isShared ? 'xact_lock_shared' : 'xact_lock';
-  const { rows } = await tx.query<{ taken: boolean }>(
-    `select pg_try_advisory_${kind}(hashtextextended($1, 0)) as taken`,
-    [name],
-  );
-  if (rows[0]?.taken) return true;
+  const take = `select pg_try_advisory_${kind}(hashtextextended($1, 0)) as taken`;
+  if (await tx.value<boolean>(take, [name])) return true;
   await tx.query('savepoint wait_for_lock');
   for (;;) {
     try {

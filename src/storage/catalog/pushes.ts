@@ -60,12 +60,9 @@ export async function takePushes(
 
 /** Reads the same pushes again, because they waited or their catalogs changed; undefined for those whose lanes are no longer held. */
 export async function retakePushes(database: Database, taken: readonly { push: DuePush; lane: HeldLane }[]) {
-  const held = taken.map(({ push: { id, record }, lane: { name, token } }) => ({
-    id,
-    name,
-    token,
-    ...record,
-  }));
+  const held = taken.map(({ push, lane }) => {
+    return { ...push.record, id: push.id, name: lane.name, token: lane.token };
+  });
   const pushes = await markTaken(
     database,
     sql`select push.id, given."inFlight" as in_flight

@@ -134,9 +134,8 @@ async function retireListed(tx: Transaction, nodeId: number, entries: readonly R
 
 async function writeEntries(tx: Transaction, row: IndexRow, { entries, discarded }: ReadIndex) {
   const named = [...entries.map(({ catalogId }) => catalogId), ...discarded];
-  await tx.query(
-    sql`delete from discovery.crawl_entry where index_id = ${row.id} and catalog_id <> all (${named})`,
-  );
+  await tx.query(sql`delete from discovery.crawl_entry
+    where index_id = ${row.id} and catalog_id <> all (${named})`);
   await tx.query(sql`
     insert into discovery.crawl_entry as known (index_id, node_id, catalog_id, entry_version, is_master, digest, document)
     select ${row.id}, ${row.node_id}, "catalogId", "entryVersion", "isMaster", digest, document::json

@@ -50,12 +50,9 @@ function pull(
   returned: Sql,
   condition = sql``,
 ) {
-  const isFar = join(
-    waitsMs.map((ms) => sql`due_at > ${dueIn(ms)}`),
-    ' and ',
-  );
+  const conditions = waitsMs.map((ms) => sql`due_at > ${dueIn(ms)}`);
   // Rows that are being written are checked the next time.
   return tx.column<number>(sql`update discovery.${raw(table)} set due_at = now() where id in (
-      select id from discovery.${raw(table)} where ${isFar} ${condition} order by id for no key update skip locked
+      select id from discovery.${raw(table)} where ${join(conditions, ' and ')} ${condition} order by id for no key update skip locked
     ) returning ${returned}`);
 }

@@ -125,10 +125,9 @@ export function msUntilNextDue(queryable: Queryable, table: string, where?: Reco
 }
 
 export function matching(where: Record<string, unknown> = {}): Sql {
-  return join(
-    Object.entries(where).map(([column, value]) => sql`and ${raw(pg.escapeIdentifier(column))} = ${value}`),
-    ' ',
-  );
+  const columns = Object.entries(where);
+  const conditions = columns.map(([name, value]) => sql`and ${raw(pg.escapeIdentifier(name))} = ${value}`);
+  return join(conditions, ' ');
 }
 
 export function tableName(table: string): Sql {
