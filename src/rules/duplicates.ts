@@ -22,10 +22,7 @@ export interface OperatorPlace {
 }
 
 /** The pairs of nodes that share something, those that share most first. */
-export function findDuplicates(
-  shared: readonly SharedEvseIds[],
-  places: readonly OperatorPlace[],
-): Duplicates[] {
+export function findDuplicates(shared: readonly SharedEvseIds[], places: readonly OperatorPlace[]) {
   const found = new Map<string, Duplicates>();
   const pairOf = (one: string, other: string): Duplicates => {
     const nodes: [string, string] = one < other ? [one, other] : [other, one];

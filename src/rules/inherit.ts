@@ -35,11 +35,7 @@ export function inherit(
   return { assembled: { id, ...combine(template, members, [], overridden) }, overridden };
 }
 
-function contradiction(
-  { segments, given, own }: Overridden,
-  at: Segments,
-  masterResourceId: string,
-): ProtocolError {
+function contradiction({ segments, given, own }: Overridden, at: Segments, masterResourceId: string) {
   const problem = `is ${shown(own)}, but ${shown(given)} in the master resource ${masterResourceId}, whose values cannot be changed`;
   return faultAt('BIZ_GENERIC_ERROR', [...at, ...segments], problem);
 }

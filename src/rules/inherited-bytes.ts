@@ -94,11 +94,7 @@ export class TooMuchHere extends Error {
 export const bytesAtOnce = 1024 * 1024;
 
 /** Parts of a list, each within the limit: by default, with the inherited bytes that are assembled at a time. A single item may exceed it. */
-export function* batchesOf<T>(
-  items: Iterable<T>,
-  bytesOf: (item: T) => number,
-  limit = bytesAtOnce,
-): Generator<T[]> {
+export function* batchesOf<T>(items: Iterable<T>, bytesOf: (item: T) => number, limit = bytesAtOnce) {
   let [batch, bytes]: [T[], number] = [[], 0];
   for (const item of items) {
     const more = bytesOf(item);

@@ -40,10 +40,7 @@ export function offeredElsewhere(submission: Submission, message: readonly Submi
 const maxAskedIds = 1_000;
 
 /** Each id once, at its first path. */
-export function findOfferWarnings(
-  { catalog, at }: Submission,
-  unknownIds: ReadonlySet<string>,
-): PublishWarning[] {
+export function findOfferWarnings({ catalog, at }: Submission, unknownIds: ReadonlySet<string>) {
   const untold = new Set(unknownIds);
   return (catalog.offers ?? []).flatMap(({ resourceIds = [] }, offerIndex) =>
     resourceIds.flatMap((id, index) => {
@@ -88,10 +85,7 @@ export function strangeNetworks(
   return networkIds.filter((id) => id !== defaultNetworkId && !networkMemberships.includes(id));
 }
 
-export function findNetworkWarnings(
-  { directiveAt = [] }: Submission,
-  unknownNetworks: readonly string[],
-): PublishWarning[] {
+export function findNetworkWarnings({ directiveAt = [] }: Submission, unknownNetworks: readonly string[]) {
   const where = [...directiveAt, 'visibleTo'];
   const problem = 'you are not a member of it, and nobody subscribes to it';
   return unknownNetworks.map((networkId) => warningAt(where, `names ${networkId}: ${problem}`));

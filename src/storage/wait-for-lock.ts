@@ -2,10 +2,11 @@ import { hasCode } from '../error-code.ts';
 import { lockNotAvailable, lockWaitMs } from './connection.ts';
 import type { Transaction } from './database.ts';
 
-const askAgainMs = 5_000;
+const defaultAskAgainMs = 5_000;
 
 interface LockOptions {
   isShared?: boolean;
+  askAgainMs?: number;
   withinMs?: number;
 }
 
@@ -13,7 +14,7 @@ interface LockOptions {
 export async function waitForLock(
   tx: Transaction,
   name: string,
-  { isShared = false, withinMs }: LockOptions = {},
+  { isShared = false, askAgainMs = defaultAskAgainMs, withinMs }: LockOptions = {},
 ): Promise<boolean> {
   const kind = isShared ? 'xact_lock_shared' : 'xact_lock';
   const take = `select pg_try_advisory_${kind}(hashtextextended($1, 0)) as taken`;

@@ -23,10 +23,7 @@ export interface OfferTerms {
   catalog: OfferingCatalog;
 }
 
-export function termsOf(
-  { id, resourceIds, provider, validity }: Offer,
-  catalog: OfferingCatalog,
-): OfferTerms {
+export function termsOf({ id, resourceIds, provider, validity }: Offer, catalog: OfferingCatalog) {
   const providerId = provider?.id ?? catalog.providerId;
   return { id, resourceIds, providerId, validity: boundsOf(validity), catalog };
 }

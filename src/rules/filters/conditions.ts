@@ -200,11 +200,7 @@ function literalComparisonAt(
   }
 }
 
-function valueComparison(
-  path: IndexPath,
-  operator: ComparisonOperator,
-  value: Literal['value'],
-): AskedCondition {
+function valueComparison(path: IndexPath, operator: ComparisonOperator, value: Literal['value']) {
   if (path.length === 0) return unknown;
   if (operator === '==' || operator === '!=') return equals(path, value);
   if (typeof value === 'number') return exactly({ kind: 'range', path, operator, value });

@@ -79,11 +79,7 @@ export function extendTemplate(extending: ExtendingResource, content: Resource):
 }
 
 /** "A file fails the domain schema check: discard; never partially apply" (self-hosted spec: Errors). */
-export function conforming(
-  extended: ExtendedResource,
-  file: 'baseline' | 'change',
-  checker: Check,
-): ExtendedResource {
+export function conforming(extended: ExtendedResource, file: 'baseline' | 'change', checker: Check) {
   const { assembled, extension } = extended;
   // With its geometries: one may combine an inherited type with coordinates that are not inherited.
   const [first] = checkResource(assembled, checker, { brief: true });

@@ -46,11 +46,7 @@ export function trustBaseline(opened: OpenedDocument, reader: FileReader): Trust
 }
 
 /** @param opened its digest checked against that of the reference */
-export function trustChange(
-  opened: OpenedDocument,
-  reference: ChangeReference,
-  reader: FileReader,
-): TrustedChange {
+export function trustChange(opened: OpenedDocument, reference: ChangeReference, reader: FileReader) {
   return inOne(judgeFile(verifyChange(opened, reference, reader), reader));
 }
 

@@ -182,10 +182,7 @@ function lookupPath(
   };
 }
 
-const everyNumber: NumberRange = {
-  least: Number.NEGATIVE_INFINITY,
-  most: Number.POSITIVE_INFINITY,
-};
+const everyNumber: NumberRange = { least: Number.NEGATIVE_INFINITY, most: Number.POSITIVE_INFINITY };
 
 /** The range of numbers that satisfies all bounds. */
 function rangeOf(group: readonly IndexCondition[]): NumberRange {

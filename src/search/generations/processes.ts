@@ -79,7 +79,6 @@ async function beat(queryable: Queryable, id: string, version: number): Promise<
 }
 
 export function listProcesses(queryable: Queryable): Promise<IndexProcess[]> {
-  return queryable.rows(
-    `select name, version, seen_at as "seenAt" from discovery.index_process where ${isAlive} order by version, name`,
-  );
+  return queryable.rows(`select name, version, seen_at as "seenAt" from discovery.index_process
+    where ${isAlive} order by version, name`);
 }

@@ -147,11 +147,7 @@ async function writeEntries(tx: Transaction, row: IndexRow, { entries, discarded
 }
 
 /** Decides which entry of each catalog of a node counts: the one with the highest entryVersion. A catalog in no index is absent once every listed index has been read; if it was never read, it is deleted. */
-export async function chooseEntries(
-  tx: Transaction,
-  nodeId: number,
-  { now, hideUnconfirmed }: EntryChoice,
-): Promise<IndexEffects> {
+export async function chooseEntries(tx: Transaction, nodeId: number, { now, hideUnconfirmed }: EntryChoice) {
   const listed = sql`discovery.crawl_entry as entry join discovery.crawl_index as item on item.id = entry.index_id and listed`;
   const isAllRead = sql`not exists (select from discovery.crawl_index where node_id = ${nodeId} and listed and read_at is null)`;
   const isNowhere = sql`not exists (

@@ -4,7 +4,7 @@ import { dueIn } from '../work/leases.ts';
 import { wakeHosts } from './hosts.ts';
 import { sourceTable } from './sources.ts';
 
-// Repairs the crawler's tables after a jump of the database's clock (see work/pull-forward.ts). The maximum wait of a row depends on its number of
+// Repairs the crawler's tables after a jump of the database's clock (see `pullForward` in work/leases.ts). The maximum wait of a row depends on its number of
 // failures: a row without failures must not wait for hours, as a permanently failing one may.
 
 interface CrawlWaits {
