@@ -1,6 +1,5 @@
 import { mapBox } from '../../rules/geometry/map-box.ts';
-import type { SphereBox } from '../../rules/geometry/sphere-box.ts';
-import { queryBoxAround } from '../../rules/geometry/sphere-box.ts';
+import { queryBoxAround, type SphereBox } from '../../rules/geometry/sphere-box.ts';
 import { bandOf, limitVariants, type TextQuery } from '../../rules/text/rank.ts';
 import type { Scope } from '../documents/scope.ts';
 import type { Source } from '../filter/plan.ts';

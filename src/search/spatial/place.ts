@@ -51,11 +51,9 @@ export async function openPlace(
   const isAll = first?.reach === Number.POSITIVE_INFINITY;
   // A radius alone always leads.
   const isCounted = isAll || (radius && located.length === 1 && !isBesideOthers);
-  const counts = await Promise.all(
-    located.map((each) =>
-      each === radius && isCounted ? (first?.keys.length ?? 0) : countRegion(reader, each.region, countUpTo),
-    ),
-  );
+  const count = (each: LocatedConstraint) =>
+    each === radius && isCounted ? (first?.keys.length ?? 0) : countRegion(reader, each.region, countUpTo);
+  const counts = await Promise.all(located.map(count));
   const estimate = Math.min(...counts);
   for (const [index, { constraint, region }] of located.entries()) {
     const { operator, quantifier, targets } = constraint;

@@ -136,7 +136,7 @@ export async function countSchemaUses(
   catalogKey: number,
   ids: { resources: readonly string[]; offers: readonly string[] },
 ): Promise<SchemaUses> {
-  const { rows } = await queryable.query<{ type: string; uses: number }>(sql`with attributes as (
+  const rows = await queryable.rows<{ type: string; uses: number }>(sql`with attributes as (
       select coalesce(assembled, own) -> 'resourceAttributes' as value from catalog.resource
       where catalog_key = ${catalogKey} and id = any (${ids.resources})
       union all
