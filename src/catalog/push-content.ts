@@ -1,11 +1,6 @@
 import { LruCache } from '../lru-cache.ts';
-import {
-  bareDocument,
-  type Part,
-  type PushPlan,
-  type Withdrawal,
-  withdrawnHead,
-} from '../rules/push-message.ts';
+import type { Part, PushPlan, Withdrawal } from '../rules/push-message.ts';
+import { bareDocument, withdrawnHead } from '../rules/withdrawal.ts';
 import { readHead, readOldest, readWhole } from '../storage/catalog/push-content.ts';
 import { openHead } from '../storage/catalog/reader.ts';
 import type { Database } from '../storage/database.ts';

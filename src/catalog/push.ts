@@ -7,15 +7,14 @@ import { applyOutcome, type PushOutcome } from '../rules/push-outcome.ts';
 import { createBatch } from '../storage/batch.ts';
 import { changesChannel } from '../storage/catalog/change-log.ts';
 import { planPushes } from '../storage/catalog/push-planning.ts';
+import { type PushResult, writePushResults } from '../storage/catalog/push-results.ts';
 import {
   type DuePush,
   msUntilNextPush,
   nextPushDue,
-  type PushResult,
   pullPushesForward,
   pushLanes,
   takePushes,
-  writePushResults,
 } from '../storage/catalog/pushes.ts';
 import { createAlarm } from '../storage/work/alarm.ts';
 import { LeaseLost } from '../storage/work/due-work.ts';

@@ -1,5 +1,4 @@
 import { type Interest, type Matchable, networksFor } from './match.ts';
-import type { CatalogMembers } from './merge.ts';
 
 // Plans the next push to a Discovery Service about a catalog (catalog spec: POST /catalog/push). Level-triggered: one message brings it up to date, whatever happened since its last acknowledgement.
 
@@ -97,23 +96,4 @@ export function createPartCutter(partBytes: number) {
     /** The part being filled; undefined if it is empty. */
     rest: () => (bytes > 0 ? take() : undefined),
   };
-}
-
-// The last push of a catalog that is inactive, or no longer meant for a Discovery Service, says only that. The specification requires a descriptor, a provider, and at least one resource or offer: if these are new to
-// the receiver, bare ones replace them.
-
-/** The catalog-level members, as JSON text, with `isActive: false`; a receiver that may not see them gets only the ids. */
-export function withdrawnHead(head: string, { isVisible }: { isVisible: boolean }): string {
-  const members: CatalogMembers = JSON.parse(head);
-  const { id, bppId } = members;
-  const publisher = bppId ?? id;
-  const provider = { id: publisher, descriptor: { name: publisher } };
-  const bare = { id, bppId, descriptor: { name: id }, provider };
-  return JSON.stringify({ ...(isVisible ? members : bare), isActive: false });
-}
-
-/** A resource without content, if the catalog has none left that the receiver knows. */
-export function bareDocument(head: string): string {
-  const { id }: CatalogMembers = JSON.parse(head);
-  return JSON.stringify({ id });
 }

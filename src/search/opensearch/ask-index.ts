@@ -22,7 +22,7 @@ export interface IndexQuestion {
 }
 
 /** A constraint with the box around its geometry. */
-export type PlacedConstraint = SpatialPlan & { around: SphereBox };
+type PlacedConstraint = SpatialPlan & { around: SphereBox };
 
 export function askIndex(plan: Plan, places: readonly PlacedConstraint[], text?: TextQuery): IndexQuestion {
   const { scope, filter } = plan;

@@ -95,7 +95,7 @@ function cut(ranges: readonly KeyRange[], least: number, most: number): KeyRange
     .filter(({ from, end }) => from < end);
 }
 
-export interface DocumentDifference {
+interface DocumentDifference {
   key: number;
   kind: 'missing' | 'surplus';
   document?: IndexDocument;

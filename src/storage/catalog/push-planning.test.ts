@@ -10,7 +10,8 @@ import type { Database } from '../database.ts';
 import { appendChange } from './change-log.ts';
 import { skipPush } from './push-list.ts';
 import { planPushes } from './push-planning.ts';
-import { type DuePush, type PushResult, pullPushesForward, takePushes, writePushResults } from './pushes.ts';
+import { type PushResult, writePushResults } from './push-results.ts';
+import { type DuePush, pullPushesForward, takePushes } from './pushes.ts';
 
 // Planning pushes, taking them and writing their results. Longer than our other tests: the three work on the same rows and are tested by each other's effects.
 
