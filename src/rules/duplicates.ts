@@ -45,9 +45,8 @@ export function findDuplicates(shared: readonly SharedEvseIds[], places: readonl
     }
   }
   const sizeOf = ({ evseIds, places: count }: Duplicates) => evseIds + count;
-  return [...found.values()]
-    .sort((one, other) => sizeOf(other) - sizeOf(one))
-    .map((pair) => ({ ...pair, examples: pair.examples.slice(0, shownExamples) }));
+  const pairs = [...found.values()].sort((one, other) => sizeOf(other) - sizeOf(one));
+  return pairs.map((pair) => ({ ...pair, examples: pair.examples.slice(0, shownExamples) }));
 }
 
 const shownExamples = 3;

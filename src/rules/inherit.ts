@@ -42,10 +42,9 @@ function contradiction({ segments, given, own }: Overridden, at: Segments, maste
 
 function shown(value: unknown): string {
   const text = JSON.stringify(value);
+  if (text.length <= maxShownLength) return text;
   // No half of a surrogate pair: databases reject it.
-  return text.length > maxShownLength
-    ? `${text.slice(0, maxShownLength).replace(/[\uD800-\uDBFF]$/, '')}…`
-    : text;
+  return `${text.slice(0, maxShownLength).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 /** In characters: a value may be as long as a body. */
