@@ -56,10 +56,7 @@ function isTyped(value: unknown): value is JsonObject {
   return typeof context === 'string' && typeof type === 'string';
 }
 
-export function checkGeometries(
-  part: object,
-  { at = [], skipsGeometries = false }: PartOptions,
-): ErrorBody[] {
+export function checkGeometries(part: object, { at = [], skipsGeometries = false }: PartOptions) {
   if (skipsGeometries) return [];
   return findGeometries(part as Json).flatMap(({ at: place, geometry }) => {
     const excess = findExcess(geometry);

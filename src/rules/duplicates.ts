@@ -22,10 +22,7 @@ export interface OperatorPlace {
 }
 
 /** The pairs of nodes that share something, those that share most first. */
-export function findDuplicates(
-  shared: readonly SharedEvseIds[],
-  places: readonly OperatorPlace[],
-): Duplicates[] {
+export function findDuplicates(shared: readonly SharedEvseIds[], places: readonly OperatorPlace[]) {
   const found = new Map<string, Duplicates>();
   const pairOf = (one: string, other: string): Duplicates => {
     const nodes: [string, string] = one < other ? [one, other] : [other, one];
@@ -48,9 +45,8 @@ export function findDuplicates(
     }
   }
   const sizeOf = ({ evseIds, places: count }: Duplicates) => evseIds + count;
-  return [...found.values()]
-    .sort((one, other) => sizeOf(other) - sizeOf(one))
-    .map((pair) => ({ ...pair, examples: pair.examples.slice(0, shownExamples) }));
+  const pairs = [...found.values()].sort((one, other) => sizeOf(other) - sizeOf(one));
+  return pairs.map((pair) => ({ ...pair, examples: pair.examples.slice(0, shownExamples) }));
 }
 
 const shownExamples = 3;
@@ -64,11 +60,9 @@ function placesInCommon(places: readonly OperatorPlace[]): (OperatorPlace & { ot
   const reach = samePlaceMeters / earthRadiusMeters;
   const sorted = places
     .map((place) => ({
-      ...{
-        place,
-        operator: place.operator.trim().toLowerCase(),
-        vector: toVector(place.longitude, place.latitude),
-      },
+      place,
+      operator: place.operator.trim().toLowerCase(),
+      vector: toVector(place.longitude, place.latitude),
       others: new Set<string>(),
     }))
     .sort((one, other) => one.vector[2] - other.vector[2]);

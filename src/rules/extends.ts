@@ -89,10 +89,7 @@ export interface Claim {
  *
  * @param holders for each claimed variant, the resource that is stored with it
  */
-export function findTakenVariants(
-  claims: readonly Claim[],
-  holders: ReadonlyMap<string, string>,
-): Set<string> {
+export function findTakenVariants(claims: readonly Claim[], holders: ReadonlyMap<string, string>) {
   const refused = new Set<string>();
   const moving = new Set(claims.filter(({ isGiven }) => isGiven).map(({ id }) => id));
   for (let before = -1; before !== refused.size; ) {

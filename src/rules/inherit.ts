@@ -35,21 +35,16 @@ export function inherit(
   return { assembled: { id, ...combine(template, members, [], overridden) }, overridden };
 }
 
-function contradiction(
-  { segments, given, own }: Overridden,
-  at: Segments,
-  masterResourceId: string,
-): ProtocolError {
+function contradiction({ segments, given, own }: Overridden, at: Segments, masterResourceId: string) {
   const problem = `is ${shown(own)}, but ${shown(given)} in the master resource ${masterResourceId}, whose values cannot be changed`;
   return faultAt('BIZ_GENERIC_ERROR', [...at, ...segments], problem);
 }
 
 function shown(value: unknown): string {
   const text = JSON.stringify(value);
+  if (text.length <= maxShownLength) return text;
   // No half of a surrogate pair: databases reject it.
-  return text.length > maxShownLength
-    ? `${text.slice(0, maxShownLength).replace(/[\uD800-\uDBFF]$/, '')}…`
-    : text;
+  return `${text.slice(0, maxShownLength).replace(/[\uD800-\uDBFF]$/, '')}…`;
 }
 
 /** In characters: a value may be as long as a body. */

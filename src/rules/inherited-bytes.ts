@@ -10,11 +10,7 @@ export type InheritanceLimits = Readonly<Record<Scope, number>>;
 /** Bytes already inherited: by all resources of the catalog, of this publish, of the publisher. */
 export type InheritedBytes = Readonly<Record<Exclude<Scope, 'resource'>, number>>;
 
-export interface InheritanceBudget {
-  /** Counts the bytes that a resource inherits, instead of those before. A resource that would exceed a limit is not counted: the limit is returned. */
-  take(bytes: number, before?: number): Excess | undefined;
-  readonly used: InheritedBytes;
-}
+export type InheritanceBudget = ReturnType<typeof createInheritanceBudget>;
 
 interface Excess {
   scope: Scope;
@@ -22,10 +18,11 @@ interface Excess {
   limit: number;
 }
 
-export function createInheritanceBudget(limits: InheritanceLimits, start: InheritedBytes): InheritanceBudget {
+export function createInheritanceBudget(limits: InheritanceLimits, start: InheritedBytes) {
   let used = start;
   return {
-    take(bytes, before = 0) {
+    /** Counts the bytes that a resource inherits, instead of those before. A resource that would exceed a limit is not counted: the limit is returned. */
+    take(bytes: number, before = 0): Excess | undefined {
       const growth = bytes - before;
       const after = {
         catalog: used.catalog + growth,
@@ -86,13 +83,7 @@ export function withoutPublish(limits: InheritanceLimits): InheritanceLimits {
   return { ...limits, publish: Number.POSITIVE_INFINITY };
 }
 
-export type InheritanceSettings = Pick<
-  Config,
-  | 'INHERITED_RESOURCE_LIMIT'
-  | 'INHERITED_CATALOG_LIMIT'
-  | 'INHERITED_PUBLISH_LIMIT'
-  | 'INHERITED_PUBLISHER_LIMIT'
->;
+export type InheritanceSettings = Pick<Config, `INHERITED_${Uppercase<Scope>}_LIMIT`>;
 
 /** Too much is inherited for the main thread, which would be blocked during assembly. */
 export class TooMuchHere extends Error {
@@ -103,11 +94,7 @@ export class TooMuchHere extends Error {
 export const bytesAtOnce = 1024 * 1024;
 
 /** Parts of a list, each within the limit: by default, with the inherited bytes that are assembled at a time. A single item may exceed it. */
-export function* batchesOf<T>(
-  items: Iterable<T>,
-  bytesOf: (item: T) => number,
-  limit = bytesAtOnce,
-): Generator<T[]> {
+export function* batchesOf<T>(items: Iterable<T>, bytesOf: (item: T) => number, limit = bytesAtOnce) {
   let [batch, bytes]: [T[], number] = [[], 0];
   for (const item of items) {
     const more = bytesOf(item);

@@ -31,10 +31,7 @@ export function networksFor(interests: readonly Interest[], catalog: Matchable):
 }
 
 /** The schema types of a catalog: the `@context` of resource, offer and consideration attributes, alone and with `#` and the `@type`. */
-export function schemaTypesOf({
-  resources = [],
-  offers = [],
-}: Pick<Catalog, 'resources' | 'offers'>): Set<string> {
+export function schemaTypesOf({ resources = [], offers = [] }: Pick<Catalog, 'resources' | 'offers'>) {
   return new Set([...resources.flatMap(schemaTypesOfResource), ...offers.flatMap(schemaTypesOfOffer)]);
 }
 

@@ -128,11 +128,8 @@ function withoutTakenVariants(
   { submission, known, faults }: ResourcesInQuestion,
 ): ResourceUpsert[] {
   if (submission.updateMode === 'FULL' || known.variantHolders.size === 0) return accepted;
-  const claims = accepted.map(({ id, extension }) => ({
-    id,
-    extension,
-    isGiven: submission.extensions.has(id),
-  }));
+  const isGiven = (id: string) => submission.extensions.has(id);
+  const claims = accepted.map(({ id, extension }) => ({ id, extension, isGiven: isGiven(id) }));
   const taken = findTakenVariants(claims, known.variantHolders);
   for (const id of taken) {
     const at = submission.extensions.get(id)?.at ?? submission.at;

@@ -40,20 +40,13 @@ export function offeredElsewhere(submission: Submission, message: readonly Submi
 const maxAskedIds = 1_000;
 
 /** Each id once, at its first path. */
-export function findOfferWarnings(
-  { catalog, at }: Submission,
-  unknownIds: ReadonlySet<string>,
-): PublishWarning[] {
+export function findOfferWarnings({ catalog, at }: Submission, unknownIds: ReadonlySet<string>) {
   const untold = new Set(unknownIds);
   return (catalog.offers ?? []).flatMap(({ resourceIds = [] }, offerIndex) =>
-    resourceIds.flatMap((id, index) =>
-      untold.delete(id)
-        ? warningAt(
-            [...at, 'offers', offerIndex, 'resourceIds', index],
-            `is ${id}, which no catalog of yours has`,
-          )
-        : [],
-    ),
+    resourceIds.flatMap((id, index) => {
+      const where = [...at, 'offers', offerIndex, 'resourceIds', index];
+      return untold.delete(id) ? warningAt(where, `is ${id}, which no catalog of yours has`) : [];
+    }),
   );
 }
 
@@ -72,11 +65,8 @@ export function findCoverWarnings(
     if (isForeign && !resourceIds.every((id) => unknownIds.has(id)))
       return warningAt([...at, 'offers', index, 'resourceIds'], `names no resource of this catalog: ${says}`);
     const isOther = resourceIds.length === 0 && named !== undefined && provider && named.id !== provider.id;
-    if (!isOther) return [];
-    return warningAt(
-      [...at, 'offers', index, 'provider', 'id'],
-      `is not the provider of this catalog: ${says}`,
-    );
+    const where = [...at, 'offers', index, 'provider', 'id'];
+    return isOther ? warningAt(where, `is not the provider of this catalog: ${says}`) : [];
   });
 }
 
@@ -95,16 +85,10 @@ export function strangeNetworks(
   return networkIds.filter((id) => id !== defaultNetworkId && !networkMemberships.includes(id));
 }
 
-export function findNetworkWarnings(
-  { directiveAt = [] }: Submission,
-  unknownNetworks: readonly string[],
-): PublishWarning[] {
-  return unknownNetworks.map((networkId) =>
-    warningAt(
-      [...directiveAt, 'visibleTo'],
-      `names ${networkId}: you are not a member of it, and nobody subscribes to it`,
-    ),
-  );
+export function findNetworkWarnings({ directiveAt = [] }: Submission, unknownNetworks: readonly string[]) {
+  const where = [...directiveAt, 'visibleTo'];
+  const problem = 'you are not a member of it, and nobody subscribes to it';
+  return unknownNetworks.map((networkId) => warningAt(where, `names ${networkId}: ${problem}`));
 }
 
 /** A price outside considerationAttributes is not shown or found. Each name once, at its first path. */
@@ -115,12 +99,9 @@ export function findConsiderationWarnings({ catalog, at }: Submission): PublishW
       for (const name of Object.keys(consideration))
         if (!considerationMembers.includes(name) && first.size < maxWarnings && !first.has(name))
           first.set(name, [...at, 'offers', index, 'considerations', place, name]);
-  return [...first.values()].map((where) =>
-    warningAt(
-      where,
-      'is not a member of a consideration, which has id, status and considerationAttributes: put a price in considerationAttributes',
-    ),
-  );
+  const problem =
+    'is not a member of a consideration, which has id, status and considerationAttributes: put a price in considerationAttributes';
+  return Array.from(first.values(), (where) => warningAt(where, problem));
 }
 
 const considerationMembers = ['id', 'status', 'considerationAttributes'];

@@ -13,10 +13,8 @@ interface RankedHit extends Pick<RankedResource, 'rank' | 'distanceMeters'> {
  * The resources of an answer in the order of its ranking, which catalogs do not preserve; without a ranking, catalog by catalog. If two owners use
  * the same ids, the first resource has the first line with these ids, the next one the next line: catalogs come in the order of their best resource.
  */
-export function listRanked({
-  catalogs,
-  ranking = [],
-}: Pick<OnDiscoverMessage, 'catalogs' | 'ranking'>): RankedHit[] {
+export function listRanked(answer: Pick<OnDiscoverMessage, 'catalogs' | 'ranking'>): RankedHit[] {
+  const { catalogs, ranking = [] } = answer;
   const [nameLine, nameHit] = [nameApart(), nameApart()];
   const lines = new Map(
     ranking.map((line, place) => [nameLine(line.catalogId, line.resourceId), { ...line, place }]),

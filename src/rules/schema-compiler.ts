@@ -9,10 +9,7 @@ export interface SchemaDocument {
   document: JsonObject;
 }
 
-export interface SchemaCompiler {
-  /** The validator of the schema that a reference names, compiled once. Throws if the schema is invalid. */
-  compile(reference: string): ValidateFunction;
-}
+export type SchemaCompiler = ReturnType<typeof createSchemaCompiler>;
 
 interface CompilerOptions {
   partial: boolean;
@@ -25,7 +22,7 @@ interface CompilerOptions {
 export function createSchemaCompiler(
   documents: readonly SchemaDocument[],
   { partial, thorough, areSound = false, aliases = [] }: CompilerOptions,
-): SchemaCompiler {
+) {
   const { Ajv, addFormats } = loadAjv();
   const ajv = new Ajv({ ...ajvOptions, allErrors: thorough, validateSchema: !areSound });
   addFormats(ajv);
@@ -44,7 +41,8 @@ export function createSchemaCompiler(
   }
   const compiled = new Map<string, ValidateFunction>();
   return {
-    compile(reference) {
+    /** The validator of the schema that a reference names, compiled once. Throws if the schema is invalid. */
+    compile(reference: string): ValidateFunction {
       const known = compiled.get(reference);
       if (known !== undefined) return known;
       const [id = ''] = reference.split('#');

@@ -49,27 +49,20 @@ function isInBranch(error: ErrorObject, alternatives: ErrorObject): boolean {
 function inWords(error: ErrorObject): ErrorObject {
   const { keyword, params, parentSchema } = error;
   switch (keyword) {
-    case 'unevaluatedProperties':
-      return {
-        ...error,
-        keyword: 'additionalProperties',
-        params: { additionalProperty: params.unevaluatedProperty },
-      };
+    case 'unevaluatedProperties': {
+      const { unevaluatedProperty: additionalProperty } = params;
+      return { ...error, keyword: 'additionalProperties', params: { additionalProperty } };
+    }
     case 'anyOf':
-      return { ...error, keyword: 'forms', message: 'fits none of the permitted forms' };
-    case 'oneOf':
-      return {
-        ...error,
-        keyword: 'forms',
-        message: `fits ${params.passingSchemas ? 'more than one' : 'none'} of the permitted forms`,
-      };
+    case 'oneOf': {
+      const fitting = params.passingSchemas ? 'more than one' : 'none';
+      return { ...error, keyword: 'forms', message: `fits ${fitting} of the permitted forms` };
+    }
     case 'not':
-    case 'false schema':
-      return {
-        ...error,
-        keyword: 'forbidden',
-        message: `is not allowed here${parentSchema?.description ? `: ${parentSchema.description}` : ''}`,
-      };
+    case 'false schema': {
+      const reason = parentSchema?.description ? `: ${parentSchema.description}` : '';
+      return { ...error, keyword: 'forbidden', message: `is not allowed here${reason}` };
+    }
     default:
       return error;
   }

@@ -117,10 +117,8 @@ function catalogsOf(given: Json): Json[] {
 function closed(object: string, members: Record<string, Project>): Project {
   const unknown =
     (member: string): Project =>
-    (_, at, note) => {
-      note({ object, member, at });
-      return undefined;
-    };
+    (_, at, note) =>
+      void note({ object, member, at });
   return projectMembers(members, unknown);
 }
 

@@ -24,12 +24,8 @@ export function advance(
 ): Parts {
   const [part = [], ...others] = open;
   const smaller = typeof answer === 'string' ? [] : splitPart(part, answer.path);
-  return {
-    of,
-    sends: sends + 1,
-    open: [...others, ...smaller],
-    accepted: accepted + (answer === 'accepted' ? part.length : 0),
-  };
+  const more = answer === 'accepted' ? part.length : 0;
+  return { of, sends: sends + 1, open: [...others, ...smaller], accepted: accepted + more };
 }
 
 /** The next part to send; undefined if there is none, or if the maximum was sent. */

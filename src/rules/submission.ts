@@ -107,10 +107,7 @@ export function masterResourceIdsOf(submission: Submission, stored: ReadonlyMap<
   return [...new Set(all.map(({ extension }) => extension.extends.masterResourceId))];
 }
 
-function extensionsOf(
-  directives: readonly ResourceDirective[] = [],
-  directiveAt: Segments = [],
-): Map<string, GivenExtension> {
+function extensionsOf(directives: readonly ResourceDirective[] = [], directiveAt: Segments = []) {
   const given = new Map<string, GivenExtension>();
   for (const [index, { resourceId, ...extension }] of directives.entries()) {
     const at = [...directiveAt, 'resourceDirectives', index];

@@ -163,11 +163,8 @@ const anyType = '*';
 function typesOf({ id: address, document }: SchemaDocument): DefinedType[] {
   const components = isJsonObject(document.components) ? document.components.schemas : undefined;
   if (isJsonObject(components)) {
-    return Object.keys(components).map((type) => ({
-      address,
-      type,
-      reference: `${address}#/components/schemas/${encodeURIComponent(type)}`,
-    }));
+    const referenceTo = (type: string) => `${address}#/components/schemas/${encodeURIComponent(type)}`;
+    return Object.keys(components).map((type) => ({ address, type, reference: referenceTo(type) }));
   }
   const named = typeAndVersion(schemaAddress(address) ?? '')?.split('/')[0];
   const title = typeof document.title === 'string' ? document.title : undefined;

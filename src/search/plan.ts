@@ -43,9 +43,7 @@ export function planQuestion(
     paging: { limit, offset },
     languages: config.SEARCH_LANGUAGES,
     ...(text && { text }),
-    ...(expression !== undefined && {
-      filter: planFilter({ expression, acceptPostfix }, format.attributes),
-    }),
+    ...(expression !== undefined && { filter: planFilter({ expression, acceptPostfix }, format.attributes) }),
     spatial: spatialConstraints(intent).map((constraint, position) => {
       const paths = constraint.targets.flatMap((target) => format.geometries.targetPath(target) ?? []);
       return planConstraint(constraint, position, [...new Set(paths)]);

@@ -14,7 +14,6 @@ import { type IndexFormats, indexFormats, newestOf } from './entries/index-forma
 import { type Evaluation, evaluating } from './evaluation.ts';
 import { findHits } from './find-hits.ts';
 import { findInUse } from './generations/in-use.ts';
-import type { Hit } from './hit.ts';
 import type { FindOptions } from './opensearch/find.ts';
 import type { IndexedSearch } from './opensearch/indexed-search.ts';
 import { type Plan, planQuestion, type Question } from './plan.ts';
@@ -72,17 +71,10 @@ export interface Found {
 }
 
 /** Throws a ProtocolError for an invalid intent, or if it cannot be evaluated in time. */
-export async function evaluateIntent(
-  engine: SearchEngine,
-  question: Question,
-  options: SearchOptions = {},
-): Promise<Found> {
+export async function evaluateIntent(engine: SearchEngine, question: Question, options: SearchOptions = {}) {
   const { deadline = createDeadline(engine.config.DISCOVER_TIMEOUT_MS), owner, onWait } = options;
-  return withinDeadline(() =>
-    evaluating(engine.threads, { deadline, owner, onWait }, (evaluation) =>
-      evaluate(engine, question, { ...options, deadline, evaluation }),
-    ),
-  );
+  const work = (evaluation: Evaluation) => evaluate(engine, question, { ...options, deadline, evaluation });
+  return withinDeadline(() => evaluating(engine.threads, { deadline, owner, onWait }, work));
 }
 
 type EvaluateOptions = SearchOptions & { deadline: Deadline; evaluation: Evaluation };
@@ -115,12 +107,7 @@ async function evaluate(engine: SearchEngine, question: Question, options: Evalu
 }
 
 /** Hits in the order of the answer, in batches, and the number of further hits. */
-export function findMatches(
-  { indexed }: SearchEngine,
-  tools: Tools,
-  plan: Plan,
-  options: FindOptions = {},
-): AsyncIterable<Hit[] | number> {
+export function findMatches({ indexed }: SearchEngine, tools: Tools, plan: Plan, options: FindOptions = {}) {
   return indexed ? indexed.findHits(tools, plan, options) : findHits(tools, plan);
 }
 

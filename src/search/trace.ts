@@ -6,7 +6,7 @@ export interface TraceStep {
   [detail: string]: unknown;
 }
 
-export interface Phase {
+interface Phase {
   name: string;
   startedAt: number;
   endedAt: number;

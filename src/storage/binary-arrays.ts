@@ -8,24 +8,18 @@ const nullLength = -1;
 const types = { bytea: 17, bigint: 20, smallint: 21, integer: 23, text: 25, double: 701 } as const;
 
 /** For a parameter that is cast to text[]. */
-export function textArray(texts: readonly (string | null)[]): Buffer {
-  return arrayOf(
-    types.text,
-    texts,
-    (text) => Buffer.byteLength(text),
-    (text, array, at) => array.write(text, at),
-  );
-}
+export const textArray = itemsArray(
+  types.text,
+  (text: string) => Buffer.byteLength(text),
+  (text, array, at) => array.write(text, at),
+);
 
 /** bytea[] */
-export function bytesArray(values: readonly (Uint8Array | null)[]): Buffer {
-  return arrayOf(
-    types.bytea,
-    values,
-    (bytes) => bytes.length,
-    (bytes, array, at) => array.set(bytes, at),
-  );
-}
+export const bytesArray = itemsArray(
+  types.bytea,
+  (bytes: Uint8Array) => bytes.length,
+  (bytes, array, at) => array.set(bytes, at),
+);
 
 /** bigint[]; only for numbers up to 2^53. */
 export const bigintArray = numbersArray(types.bigint, 8, (number, array, at) => {
@@ -53,24 +47,25 @@ export function arraysOf<T extends object>(
   return named.map(([name, write]) => write(records.map((record) => record[name])));
 }
 
-function arrayOf<T>(
+function itemsArray<T>(
   type: number,
-  items: readonly (T | null)[],
   lengthOf: (item: T) => number,
   write: (item: T, array: Buffer, at: number) => void,
-): Buffer {
-  const lengths = items.map((item) => (item === null ? nullLength : lengthOf(item)));
-  const bytes = lengths.reduce((sum, length) => sum + lengthBytes + Math.max(length, 0), headBytes);
-  const array = Buffer.allocUnsafe(bytes);
-  let at = writeHead(array, type, items.length, items.includes(null));
-  for (const [index, item] of items.entries()) {
-    const length = lengths[index] ?? nullLength;
-    at = array.writeInt32BE(length, at);
-    if (item === null) continue;
-    write(item, array, at);
-    at += length;
-  }
-  return array;
+) {
+  return (items: readonly (T | null)[]): Buffer => {
+    const lengths = items.map((item) => (item === null ? nullLength : lengthOf(item)));
+    const bytes = lengths.reduce((sum, length) => sum + lengthBytes + Math.max(length, 0), headBytes);
+    const array = Buffer.allocUnsafe(bytes);
+    let at = writeHead(array, type, items.length, items.includes(null));
+    for (const [index, item] of items.entries()) {
+      const length = lengths[index] ?? nullLength;
+      at = array.writeInt32BE(length, at);
+      if (item === null) continue;
+      write(item, array, at);
+      at += length;
+    }
+    return array;
+  };
 }
 
 function numbersArray(

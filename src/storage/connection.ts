@@ -41,10 +41,7 @@ export function connectionSettings(url: string, { checksClients = false } = {}):
 /** Makes the server end the statements of a client that is gone; false on Windows, where the server rejects connections with this setting. */
 export async function checkClients(client: pg.Client): Promise<boolean> {
   const asked = client.query(`set client_connection_check_interval = ${lostClientCheckMs}`);
-  return asked.then(
-    () => true,
-    () => false,
-  );
+  return asked.then(() => true).catch(() => false);
 }
 
 /** The server and database of an address, without its secrets. */

@@ -51,11 +51,7 @@ export async function abandonFileLock(directory: string): Promise<void> {
 }
 
 /** Returns the function that releases the lock. An owner from elsewhere may have died: it waits for a sign of life or a long enough silence, even if `waitMs` is shorter. */
-export async function acquireFileLock(
-  directory: string,
-  waitMs: number,
-  signal?: AbortSignal,
-): Promise<() => Promise<void>> {
+export async function acquireFileLock(directory: string, waitMs: number, signal?: AbortSignal) {
   await mkdir(directory, { recursive: true });
   const started = Date.now();
   let firstSign: number | undefined;

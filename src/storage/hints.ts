@@ -38,11 +38,8 @@ export function createHints(url: string, logger: Logger) {
   }
 
   async function reconnect(): Promise<pg.Client | undefined> {
-    for (
-      let waitMs = firstReconnectMs;
-      !closing.signal.aborted;
-      waitMs = Math.min(waitMs * 2, maxReconnectMs)
-    ) {
+    let waitMs = firstReconnectMs;
+    while (!closing.signal.aborted) {
       const client = new pg.Client(connectionSettings(url));
       client.on('error', (error) => logger.debug({ reason: error.message }, 'the hint connection broke'));
       try {
@@ -60,6 +57,7 @@ export function createHints(url: string, logger: Logger) {
         logger.debug({ reason: plainReason(error) }, 'cannot listen for hints yet');
         await client.end().catch(() => undefined);
         await delay(waitMs, undefined, { signal: closing.signal }).catch(() => undefined);
+        waitMs = Math.min(waitMs * 2, maxReconnectMs);
       }
     }
     return undefined;

@@ -27,7 +27,8 @@ export async function openReplicas(options: ReplicasOptions) {
   const replicas = urls.map((url) => new Replica({ url, primary: () => primary, ...limits, logger }));
   const count = countStatements(metrics);
   const look = async () => {
-    primary = await readPrimary(database.apart).catch(() => undefined);
+    const select = `select ${serverText} as server, ${primaryIdentity} as identity, ${positionText} as lsn`;
+    primary = await database.apart.first<Primary>(select).catch(() => undefined);
     await Promise.all(replicas.map((replica) => replica.look()));
     observe(metrics, replicas);
   };
@@ -89,12 +90,6 @@ function chooseAmong(replicas: readonly Replica[], turn: number): Replica[] {
   const inUse = replicas.filter(({ isInUse }) => isInUse);
   const first = turn % Math.max(1, inUse.length);
   return [...inUse.slice(first), ...inUse.slice(0, first)].sort((a, b) => a.load - b.load);
-}
-
-function readPrimary(queryable: Queryable) {
-  return queryable.first<Primary>(
-    `select ${serverText} as server, ${primaryIdentity} as identity, ${positionText} as lsn`,
-  );
 }
 
 function countStatements(metrics: Metrics): (server: string, outcome: string) => void {

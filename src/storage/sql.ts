@@ -22,13 +22,11 @@ export function sql(texts: readonly string[], ...parts: readonly unknown[]): Sql
   const values: unknown[] = [];
   const append = (text: string) => joined.push((joined.pop() ?? '') + text);
   for (const [index, part] of parts.entries()) {
-    const {
-      texts: [head = '', ...rest],
-      values: given,
-    } = part instanceof Sql ? part : value(part);
+    const statement = part instanceof Sql ? part : value(part);
+    const [head = '', ...rest] = statement.texts;
     append(head);
     joined.push(...rest);
-    values.push(...given);
+    values.push(...statement.values);
     append(others[index] ?? '');
   }
   return new Sql(joined, values);
@@ -56,10 +54,8 @@ export function newRow(row: object): Sql {
 
 /** The same for `update … set`. */
 export function assign(row: object): Sql {
-  return join(
-    Object.entries(row).map(([name, value]) => sql`${columnOf(name)} = ${value}`),
-    ', ',
-  );
+  const columns = Object.entries(row).map(([name, value]) => sql`${columnOf(name)} = ${value}`);
+  return join(columns, ', ');
 }
 
 function columnOf(name: string): Sql {

@@ -112,12 +112,7 @@ export function startTime<R extends object>(
 }
 
 /** Cancels a connection's statement after a time. Return the connection only after `clear` has resolved: the cancellation may be in flight. */
-export function cancelAfter(
-  client: pg.PoolClient,
-  apart: Queryable,
-  timeoutMs: number,
-  onLate: () => void,
-): { clear(): Promise<unknown> } {
+export function cancelAfter(client: pg.PoolClient, apart: Queryable, timeoutMs: number, onLate: () => void) {
   const { processID } = client as { processID?: number };
   let cancelled: Promise<unknown> | undefined;
   const timer = setTimeout(() => {

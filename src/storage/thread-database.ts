@@ -4,13 +4,7 @@ import { type Database, openDatabase } from './database.ts';
 
 // A thread that works on the database has separate connections, so nothing large passes between it and the process.
 
-export interface ThreadDatabase {
-  databaseUrl: string;
-  logLevel: string;
-  logFormat: Config['LOG_FORMAT'];
-  transactionMs: number;
-  maxConnections: number;
-}
+export type ThreadDatabase = ReturnType<typeof threadDatabase>;
 
 /** By default, a thread does one thing at a time. */
 export function threadDatabase(database: Database, logger: Logger, config: Config, maxConnections = 1) {

@@ -17,11 +17,8 @@ export async function waitForLock(
   { isShared = false, askAgainMs = defaultAskAgainMs, withinMs }: LockOptions = {},
 ): Promise<boolean> {
   const kind = isShared ? 'xact_lock_shared' : 'xact_lock';
-  const { rows } = await tx.query<{ taken: boolean }>(
-    `select pg_try_advisory_${kind}(hashtextextended($1, 0)) as taken`,
-    [name],
-  );
-  if (rows[0]?.taken) return true;
+  const take = `select pg_try_advisory_${kind}(hashtextextended($1, 0)) as taken`;
+  if (await tx.value<boolean>(take, [name])) return true;
   await tx.query('savepoint wait_for_lock');
   for (;;) {
     try {

@@ -23,17 +23,9 @@ export interface OfferTerms {
   catalog: OfferingCatalog;
 }
 
-export function termsOf(
-  { id, resourceIds, provider, validity }: Offer,
-  catalog: OfferingCatalog,
-): OfferTerms {
-  return {
-    id,
-    resourceIds,
-    providerId: provider?.id ?? catalog.providerId,
-    validity: boundsOf(validity),
-    catalog,
-  };
+export function termsOf({ id, resourceIds, provider, validity }: Offer, catalog: OfferingCatalog) {
+  const providerId = provider?.id ?? catalog.providerId;
+  return { id, resourceIds, providerId, validity: boundsOf(validity), catalog };
 }
 
 /** Which resources of a catalog an offer covers now: all, or those with some ids, which the catalog may lack. Undefined if it covers none. */

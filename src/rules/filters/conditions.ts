@@ -33,12 +33,9 @@ export interface AskedCondition {
 export function indexCondition(query: Query, list: ListName = 'resources', options = {}): AskedCondition {
   const [document, ...rest] = findLocalSegments(query, list, options) ?? [];
   if (document === undefined) return unknown;
-  const isSelected = some(
-    document.selectors.map((selector) =>
-      selector.kind === 'filter' ? conditionAt(selector.condition, []) : exactly(always),
-    ),
-  );
-  return every([isSelected, reach(rest, [], exists)], []);
+  const conditionOf = (selector: Selector) =>
+    selector.kind === 'filter' ? conditionAt(selector.condition, []) : exactly(always);
+  return every([some(document.selectors.map(conditionOf)), reach(rest, [], exists)], []);
 }
 
 /** The condition on a catalog's own members that every catalog satisfies in which a filter selects something. Exact: no other catalog satisfies it. */
@@ -200,11 +197,7 @@ function literalComparisonAt(
   }
 }
 
-function valueComparison(
-  path: IndexPath,
-  operator: ComparisonOperator,
-  value: Literal['value'],
-): AskedCondition {
+function valueComparison(path: IndexPath, operator: ComparisonOperator, value: Literal['value']) {
   if (path.length === 0) return unknown;
   if (operator === '==' || operator === '!=') return equals(path, value);
   if (typeof value === 'number') return exactly({ kind: 'range', path, operator, value });

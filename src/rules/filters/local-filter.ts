@@ -5,23 +5,15 @@ import { compileFind } from '../jsonpath/jsonpath.ts';
 export type ListName = 'resources' | 'offers';
 
 /** Most filters judge each resource or offer separately: `$.catalogs[*].resources[?…]`. For these, returns whether they select something in a given one; undefined for other filters. */
-export function localFilter(
-  query: Query,
-  list: ListName = 'resources',
-  options?: { inAny?: boolean },
-): ((document: Json) => boolean) | undefined {
+export function localFilter(query: Query, list: ListName = 'resources', options?: { inAny?: boolean }) {
   const segments = findLocalSegments(query, list, options);
   if (segments === undefined) return undefined;
   const find = compileFind({ from: '$', segments });
-  return (document) => find([document]).length > 0;
+  return (document: Json) => find([document]).length > 0;
 }
 
 /** The segments of a local filter from the list on; the first selects among the documents of the list. `inAny`: also if the filter continues with only some catalogs. */
-export function findLocalSegments(
-  { segments }: Query,
-  list: ListName = 'resources',
-  { inAny = false } = {},
-): Segment[] | undefined {
+export function findLocalSegments({ segments }: Query, list: ListName = 'resources', { inAny = false } = {}) {
   const [catalogs, catalog, documents, document, ...rest] = segments;
   const isLocal =
     isName(catalogs, 'catalogs') &&

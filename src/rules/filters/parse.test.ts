@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { normalizedPath } from '../../../tests/support/values/normalized-path.ts';
 import { readVectors } from '../../../tests/support/values/vectors.ts';
 import type { Json } from '../../protocol/json.ts';
-import { normalizedPath } from '../jsonpath/jsonpath.ts';
 import { parseFilter } from './parse.ts';
 
 const postfix = '$.catalogs[*].resources[*] ? (@.a == 1)';

@@ -9,20 +9,17 @@ export interface Filter extends JsonPath {
 
 /** Parses `intent.filters.expression` (catalog spec: POST /discover): RFC 9535 first, then, if accepted, the PostgreSQL form. The error is that of the grammar that got further. */
 export function parseFilter(expression: string, { acceptPostfix }: { acceptPostfix: boolean }): Filter {
-  const read = find(() => ({ ...parseJsonPath(expression), grammar: 'rfc9535' as const }));
+  const read = find('rfc9535', () => parseJsonPath(expression));
   if (!(read instanceof ProtocolError)) return read;
   if (!acceptPostfix) throw atTheExpression(read);
-  const readAgain = find(() => ({
-    ...parseJsonPath(expression, parsePostfixQuery),
-    grammar: 'postfix' as const,
-  }));
+  const readAgain = find('postfix', () => parseJsonPath(expression, parsePostfixQuery));
   if (!(readAgain instanceof ProtocolError)) return readAgain;
   throw atTheExpression(positionOf(readAgain) > positionOf(read) ? readAgain : read);
 }
 
-function find<T>(act: () => T): T | ProtocolError {
+function find(grammar: Filter['grammar'], parse: () => JsonPath): Filter | ProtocolError {
   try {
-    return act();
+    return { ...parse(), grammar };
   } catch (error) {
     if (error instanceof ProtocolError) return error;
     throw error;

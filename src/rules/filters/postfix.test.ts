@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../../tests/support/reproducible.ts';
+import { normalizedPath } from '../../../tests/support/values/normalized-path.ts';
 import type { Json } from '../../protocol/json.ts';
-import { normalizedPath, parseJsonPath } from '../jsonpath/jsonpath.ts';
+import { parseJsonPath } from '../jsonpath/jsonpath.ts';
 import { parseFilter } from './parse.ts';
 import { parsePostfixQuery } from './postfix.ts';
 

@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../../tests/support/reproducible.ts';
 import { arbitraryGeometry, movedEast } from '../../../tests/support/values/arbitrary-geometry.ts';
+import { predicate } from '../../../tests/support/values/predicate.ts';
 import { wkt } from '../../../tests/support/values/wkt.ts';
 import { spatialOperators } from '../../protocol/discover-messages.ts';
-import { predicate } from './predicate.ts';
 
 const topological = spatialOperators.filter((operator) => operator !== 'S_DWITHIN');
 

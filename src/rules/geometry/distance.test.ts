@@ -6,10 +6,10 @@ import {
   type Lattice,
   movedEast,
 } from '../../../tests/support/values/arbitrary-geometry.ts';
+import { predicate } from '../../../tests/support/values/predicate.ts';
 import { wkt } from '../../../tests/support/values/wkt.ts';
 import type { Geometry } from '../../protocol/geojson.ts';
 import { distanceBetween, metersBetweenPoints } from './distance.ts';
-import { predicate } from './predicate.ts';
 import { earthRadiusMeters } from './sphere.ts';
 import { sphereBox } from './sphere-box.ts';
 

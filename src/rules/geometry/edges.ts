@@ -78,10 +78,8 @@ export function indexEdges({ lines, areas }: Pick<Shape, 'lines' | 'areas'>): Ed
 }
 
 export function listEdges(chains: readonly { spots: readonly Spot[]; number: number }[]): Edge[] {
-  const start = chains.reduce(
-    (west, { spots }) => Math.min(west, westernmost(spots)),
-    Number.POSITIVE_INFINITY,
-  );
+  let start = Number.POSITIVE_INFINITY;
+  for (const { spots } of chains) for (const { x } of spots) start = Math.min(start, x);
   const edges: Edge[] = [];
   for (const { spots, number } of chains) addEdges(edges, spots, number, start);
   return edges;
@@ -116,10 +114,6 @@ function addEdges(edges: Edge[], spots: readonly Spot[], area: number, start: nu
       isPole: west.y === east.y && Math.abs(west.y) === 90,
     });
   }
-}
-
-function westernmost(spots: readonly Spot[]): number {
-  return spots.reduce((west, { x }) => Math.min(west, x), Number.POSITIVE_INFINITY);
 }
 
 export function edgesAt(index: EdgeIndex, x: number): readonly Edge[] {

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { dataFile } from '../../../tests/support/catalogs/data-dir.ts';
 import { mapPositions, movedEast } from '../../../tests/support/values/arbitrary-geometry.ts';
+import { predicate } from '../../../tests/support/values/predicate.ts';
 import { wkt } from '../../../tests/support/values/wkt.ts';
 import type { SpatialOperator } from '../../protocol/discover-messages.ts';
 import { findGeometryFault, type Geometry, type Position } from '../../protocol/geojson.ts';
-import { predicate } from './predicate.ts';
 
 // The validation suite of JTS: pairs of geometries in the plane, and the result of each predicate. Our edges are straight in longitude and latitude,
 // so the answers must stay the same when a power of two scales a pair to 32 degrees, and when whole degrees move it across the date line: neither

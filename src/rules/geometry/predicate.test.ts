@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { knownRelations } from '../../../tests/support/values/known-relations.ts';
+import { predicate } from '../../../tests/support/values/predicate.ts';
 import { wkt } from '../../../tests/support/values/wkt.ts';
 import { spatialOperators } from '../../protocol/discover-messages.ts';
 import type { Geometry } from '../../protocol/geojson.ts';
-import { predicate } from './predicate.ts';
 
 describe('the spatial operators', () => {
   it.each(knownRelations)('say of %s and %s what %s means', (first, second, relation) => {

@@ -1,37 +1,21 @@
 import type { SpatialOperator } from '../../protocol/discover-messages.ts';
 import type { Geometry } from '../../protocol/geojson.ts';
 import { arrange } from './arrangement.ts';
-import { prepareDistance } from './distance.ts';
 import { boxesMeet, Figure } from './figure.ts';
 import { lookAround } from './look-around.ts';
 import { boundary, exterior, interior, type Relation, raise, transpose, unrelated } from './relation.ts';
 import type { Spot } from './spot.ts';
 
 // The spatial operators of discover: the predicates of OGC Simple Features, with edges straight in longitude and latitude; S_DWITHIN measures along
-// great circles. A polygon is everything inside an odd number of its rings, valid or not.
+// great circles (distance). A polygon is everything inside an odd number of its rings, valid or not.
 //
 // A geometry becomes points, lines and areas, unwrapped across the date line (shape, unwrap), with its edges indexed by longitude (figure, edges).
 // The overlay of two (arrangement), by exact predicates (spot), gives their relation, and each operator is a pattern of it.
 
-/** predicate(stored geometry, query geometry). Only S_DWITHIN uses the distance. */
-export function predicate(
-  operator: SpatialOperator,
-  stored: Geometry,
-  query: Geometry,
-  distanceMeters?: number,
-): boolean {
-  return prepareQuery(operator, query, distanceMeters)(stored);
-}
+type Topological = Exclude<SpatialOperator, 'S_DWITHIN'>;
 
-export function prepareQuery(
-  operator: SpatialOperator,
-  query: Geometry,
-  distanceMeters = 0,
-): (stored: Geometry) => boolean {
-  if (operator === 'S_DWITHIN') {
-    const measure = prepareDistance(query);
-    return (stored) => measure(stored) <= distanceMeters;
-  }
+/** The predicate of a query for many stored geometries. */
+export function prepareQuery(operator: Topological, query: Geometry): (stored: Geometry) => boolean {
   const figure = new Figure(query);
   const holds = relationOf[operator];
   return (stored) => {
@@ -40,7 +24,7 @@ export function prepareQuery(
   };
 }
 
-const relationOf: Record<Exclude<SpatialOperator, 'S_DWITHIN'>, (relation: Relation) => boolean> = {
+const relationOf: Record<Topological, (relation: Relation) => boolean> = {
   S_INTERSECTS: intersects,
   S_DISJOINT: (relation) => !intersects(relation),
   S_WITHIN: ([ii, , ie, , , be]) => has(ii) && !has(ie) && !has(be),

@@ -7,9 +7,9 @@ import {
   plainTypes,
 } from '../../../tests/support/values/arbitrary-geometry.ts';
 import { geosPredicates, isValidForGeos } from '../../../tests/support/values/geos.ts';
+import { predicate } from '../../../tests/support/values/predicate.ts';
 import { type SpatialOperator, spatialOperators } from '../../protocol/discover-messages.ts';
 import type { Geometry, Position } from '../../protocol/geojson.ts';
-import { predicate } from './predicate.ts';
 
 const topological = spatialOperators.filter((operator) => operator !== 'S_DWITHIN');
 

@@ -10,7 +10,7 @@ import { unwrapRing } from './unwrap.ts';
 
 /** Counts the pairs of edges that share more than an end. Stops above the limit. */
 export function countSelfCrossings(positions: readonly Position[], limit: number): number {
-  const ring = new RingEdges(positions);
+  const ring = createRing(positions);
   const parts = ring.parts();
   const indexes = [...parts.keys()];
   const [startOf, endOf] = [(part = -1) => parts[part]?.a, (part = -1) => parts[part]?.b];
@@ -63,49 +63,35 @@ function comparePlaces(p: Spot | undefined, q: Spot | undefined): number {
 }
 
 /** The edges of a ring. Some leave it during the sweep. */
-class RingEdges {
-  private readonly edges: readonly Edge[];
-  private readonly hasLeft: boolean[];
-  private readonly west: number;
+function createRing(positions: readonly Position[]) {
+  const edges = listEdges([{ spots: unwrapRing(positions).spots, number: 0 }]);
+  const hasLeft = edges.map(({ isPole }) => isPole);
+  const west = edges.reduce((least, { a }) => Math.min(least, a.x), Number.POSITIVE_INFINITY);
+  const isBeyondTurn = ({ b }: Edge) => b.x >= west + 360;
   /** If the ring leads round the world, edges may also meet others a turn away. */
-  private readonly turns: readonly number[];
-
-  constructor(positions: readonly Position[]) {
-    const { spots } = unwrapRing(positions);
-    this.edges = listEdges([{ spots, number: 0 }]);
-    this.hasLeft = this.edges.map(({ isPole }) => isPole);
-    this.west = this.edges.reduce((west, { a }) => Math.min(west, a.x), Number.POSITIVE_INFINITY);
-    this.turns = this.edges.some((edge) => this.isBeyondTurn(edge)) ? [-1, 0, 1] : [0];
-  }
-
-  /** One part of each edge, and a second one of each edge that leads beyond a turn, at the start of that turn. */
-  parts(): SweptPart[] {
-    return this.edges.flatMap((edge) => {
-      const { number, a, b, isPole } = edge;
-      if (isPole) return [];
-      const again = this.isBeyondTurn(edge) ? [{ edge: number, a: moved(a, -1), b: moved(b, -1) }] : [];
-      return [{ edge: number, a, b }, ...again];
-    });
-  }
-
-  has(edge: number): boolean {
-    return this.hasLeft[edge] === false;
-  }
-
-  /** Removes an edge. Returns how many of the remaining edges cross it. */
-  takeOut(edge: number): number {
-    this.hasLeft[edge] = true;
-    return this.edges.filter(({ number }) => this.has(number) && this.doCross(edge, number)).length;
-  }
-
-  doCross(first: number, second: number): boolean {
-    const [edge, other] = [this.edges[first] as Edge, this.edges[second] as Edge];
-    return this.turns.some((turns) => mayMeet(edge, other, turns) && shareMoreThanEnds(edge, other, turns));
-  }
-
-  private isBeyondTurn({ b }: Edge): boolean {
-    return b.x >= this.west + 360;
-  }
+  const turnsBetween = edges.some(isBeyondTurn) ? [-1, 0, 1] : [0];
+  const has = (edge: number) => hasLeft[edge] === false;
+  const doCross = (first: number, second: number) => {
+    const [edge, other] = [edges[first] as Edge, edges[second] as Edge];
+    return turnsBetween.some((turns) => mayMeet(edge, other, turns) && shareMoreThanEnds(edge, other, turns));
+  };
+  return {
+    has,
+    doCross,
+    /** One part of each edge, and a second one of each edge that leads beyond a turn, at the start of that turn. */
+    parts: (): SweptPart[] =>
+      edges.flatMap((edge) => {
+        const { number, a, b, isPole } = edge;
+        if (isPole) return [];
+        const again = isBeyondTurn(edge) ? [{ edge: number, a: moved(a, -1), b: moved(b, -1) }] : [];
+        return [{ edge: number, a, b }, ...again];
+      }),
+    /** Removes an edge. Returns how many of the remaining edges cross it. */
+    takeOut(edge: number): number {
+      hasLeft[edge] = true;
+      return edges.filter(({ number }) => has(number) && doCross(edge, number)).length;
+    },
+  };
 }
 
 function mayMeet({ a, b }: Edge, other: Edge, turns: number): boolean {

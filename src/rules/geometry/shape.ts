@@ -6,12 +6,10 @@ import { type Ring, unwrapLine, unwrapRing } from './unwrap.ts';
 
 export interface Shape {
   points: Spot[];
-  lines: Line[];
+  /** Positions one after the other, no two neighbours equal, unwrapped across the date line. */
+  lines: Spot[][];
   areas: Area[];
 }
-
-/** Positions one after the other, no two neighbours equal, unwrapped across the date line. */
-export type Line = Spot[];
 
 /** The points inside an odd number of its rings. */
 export type Area = Ring[];

@@ -6,10 +6,10 @@ import {
   type Lattice,
   movedEast,
 } from '../../../tests/support/values/arbitrary-geometry.ts';
+import { predicate } from '../../../tests/support/values/predicate.ts';
 import { wkt } from '../../../tests/support/values/wkt.ts';
 import { type SpatialOperator, spatialOperators } from '../../protocol/discover-messages.ts';
 import type { Geometry } from '../../protocol/geojson.ts';
-import { predicate } from './predicate.ts';
 import { earthRadiusMeters, toVector } from './sphere.ts';
 import { queryBoxAround, type SphereBox, sphereBox } from './sphere-box.ts';
 

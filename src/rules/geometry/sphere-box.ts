@@ -30,11 +30,7 @@ export function pointOf(geometry: Geometry): Vector | undefined {
 }
 
 /** A box that meets the box of every geometry for which the predicate is true. Undefined if no box bounds them: geometries far away are disjoint, too, and some distances reach round the world. */
-export function queryBoxAround(
-  operator: SpatialOperator,
-  geometryBox: SphereBox,
-  distanceMeters = 0,
-): SphereBox | undefined {
+export function queryBoxAround(operator: SpatialOperator, geometryBox: SphereBox, distanceMeters = 0) {
   if (operator === 'S_DISJOINT') return undefined;
   if (operator !== 'S_DWITHIN') return grown(geometryBox, rounding);
   const angle = distanceMeters / earthRadiusMeters;

@@ -3,10 +3,11 @@ import { JSONPathEnvironment } from 'json-p3';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../../tests/support/reproducible.ts';
 import { documents, queries } from '../../../tests/support/values/arbitrary-jsonpath.ts';
+import { normalizedPath } from '../../../tests/support/values/normalized-path.ts';
 import { readVectors } from '../../../tests/support/values/vectors.ts';
 import type { ProtocolError } from '../../protocol/errors.ts';
 import type { Json } from '../../protocol/json.ts';
-import { normalizedPath, parseJsonPath } from './jsonpath.ts';
+import { parseJsonPath } from './jsonpath.ts';
 
 const find = (expression: string, value: Json) => parseJsonPath(expression).find(value);
 const valuesOf = (expression: string, value: Json) => find(expression, value).map((node) => node.value);

@@ -1,7 +1,7 @@
 import { ProtocolError } from '../../protocol/errors.ts';
-import { type Json, quoteName } from '../../protocol/json.ts';
+import type { Json } from '../../protocol/json.ts';
 import { compileQuery } from './evaluate.ts';
-import type { JsonPathNode, Location, Query } from './grammar.ts';
+import type { JsonPathNode, Query } from './grammar.ts';
 import { parseQuery } from './parse.ts';
 import { JsonPathFault } from './reader.ts';
 
@@ -9,7 +9,7 @@ import { JsonPathFault } from './reader.ts';
 export function parseJsonPath(expression: string, parse = parseQuery): JsonPath {
   return withPosition(() => {
     const query = parse(expression);
-    return { expression, query, find: compileFind(query) };
+    return { query, find: compileFind(query) };
   });
 }
 
@@ -17,11 +17,6 @@ export function parseJsonPath(expression: string, parse = parseQuery): JsonPath 
 export function compileFind(query: Query): JsonPath['find'] {
   const find = compileQuery(query);
   return (value) => withPosition(() => find(value));
-}
-
-/** The normalized path of a node (RFC 9535 section 2.7): `$['catalogs'][0]`. */
-export function normalizedPath(path: Location): string {
-  return `$${path.map((key) => `[${typeof key === 'number' ? key : quoteName(key)}]`).join('')}`;
 }
 
 function withPosition<T>(act: () => T): T {
@@ -35,7 +30,6 @@ function withPosition<T>(act: () => T): T {
 }
 
 export interface JsonPath {
-  readonly expression: string;
   readonly query: Query;
   /** The selected nodes in the order of RFC 9535. Synchronous, without a time limit: run it under a deadline. */
   find(value: Json): JsonPathNode[];

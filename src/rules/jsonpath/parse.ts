@@ -38,25 +38,18 @@ export class QueryParser extends JsonPathReader {
   protected segments(): Segment[] {
     const segments: Segment[] = [];
     for (;;) {
-      const before = this.at;
-      this.space();
-      const segment = this.findSegment(this.at);
-      if (segment === undefined) {
-        this.at = before;
-        return segments;
-      }
+      const segment = this.afterSpace((at) => this.findSegment(at));
+      if (segment === undefined) return segments;
       segments.push(segment);
     }
   }
 
   protected findSegment(at: number): Segment | undefined {
-    if (this.takes('..')) return { at, descendants: true, selectors: this.afterDots() };
+    if (this.takes('..')) {
+      return { at, descendants: true, selectors: this.sees('[') ? this.brackets() : this.afterDot() };
+    }
     if (this.takes('.')) return { at, descendants: false, selectors: this.afterDot() };
     return this.sees('[') ? { at, descendants: false, selectors: this.brackets() } : undefined;
-  }
-
-  private afterDots(): Selector[] {
-    return this.sees('[') ? this.brackets() : this.afterDot();
   }
 
   protected afterDot(): Selector[] {
@@ -88,18 +81,12 @@ export class QueryParser extends JsonPathReader {
 
   private indexOrSlice(): Selector {
     const first = this.findInteger();
-    const before = this.at;
-    this.space();
-    if (!this.takes(':')) {
-      this.at = before;
+    if (!this.takesAfterSpace(':')) {
       if (first === undefined) this.fail('a selector expected');
       return { kind: 'index', index: first };
     }
-    this.space();
     const end = this.findInteger();
-    this.space();
-    if (!this.takes(':')) return { kind: 'slice', start: first, end, step: 1 };
-    this.space();
+    if (!this.takesAfterSpace(':')) return { kind: 'slice', start: first, end, step: 1 };
     return { kind: 'slice', start: first, end, step: this.findInteger() ?? 1 };
   }
 
@@ -117,12 +104,8 @@ export class QueryParser extends JsonPathReader {
 
   private basic(): Condition {
     const condition = this.condition();
-    const before = this.at;
-    this.space();
-    const { at } = this;
-    if (this.findOperator() !== undefined)
-      this.fail('only a query, a literal or a function can be compared', at);
-    this.at = before;
+    const at = this.afterSpace((start) => this.findOperator() && start);
+    if (at !== undefined) this.fail('only a query, a literal or a function can be compared', at);
     return condition;
   }
 
@@ -134,12 +117,8 @@ export class QueryParser extends JsonPathReader {
     }
     if (this.sees('(')) return this.parenthesis();
     const operand = this.operand();
-    const before = this.at;
-    this.space();
-    const operator = this.findOperator();
-    if (operator !== undefined) return this.comparison(operand, operator);
-    this.at = before;
-    return this.test(operand);
+    const operator = this.afterSpace(() => this.findOperator());
+    return operator === undefined ? this.test(operand) : this.comparison(operand, operator);
   }
 
   protected comparison(operand: Operand, operator: ComparisonOperator): Condition {

@@ -17,13 +17,20 @@ export class JsonPathReader {
     return seen;
   }
 
-  protected takesAfterSpace(symbol: string): boolean {
+  /** Skips space only before something that is found. */
+  protected afterSpace<T>(find: (at: number) => T | undefined): T | undefined {
     const before = this.at;
     this.space();
-    const taken = this.takes(symbol);
-    if (taken) this.space();
-    else this.at = before;
-    return taken;
+    const found = find(this.at);
+    if (found === undefined) this.at = before;
+    return found;
+  }
+
+  /** Also skips the space after the symbol. */
+  protected takesAfterSpace(symbol: string): boolean {
+    const isTaken = this.afterSpace(() => this.takes(symbol) || undefined) ?? false;
+    if (isTaken) this.space();
+    return isTaken;
   }
 
   protected expect(symbol: string): void {

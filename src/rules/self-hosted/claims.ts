@@ -32,9 +32,8 @@ export async function findClaimedKeys(
   findKey: (recordId: string) => Promise<KeyAnswer>,
 ): Promise<Map<string, KeyAnswer>> {
   const wanted = [...new Set(claimed.filter((name) => name !== undefined))];
-  const found = await Promise.all(
-    wanted.slice(0, maxKeysAtOnce).map((name) => findKey(keyNames?.get(name) ?? name)),
-  );
+  const asked = wanted.slice(0, maxKeysAtOnce);
+  const found = await Promise.all(asked.map((name) => findKey(keyNames?.get(name) ?? name)));
   const reason = `it was not asked, because more than ${maxKeysAtOnce} keys are claimed`;
   return new Map(wanted.map((name, index) => [name, found[index] ?? { kind: 'unknown-key', reason }]));
 }

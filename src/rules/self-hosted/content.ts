@@ -113,10 +113,7 @@ function requireVersion({ fromVersion }: { fromVersion: number }, version: numbe
 }
 
 /** A directive applies only to a resource of its own file. */
-function directivesOf(
-  directives: readonly FileDirective[],
-  resources: { has(id: string): boolean },
-): Map<string, FileDirective> {
+function directivesOf(directives: readonly FileDirective[], resources: { has(id: string): boolean }) {
   const own = directives.filter(({ resourceId }) => resources.has(resourceId));
   return new Map(own.map((directive) => [directive.resourceId, directive]));
 }
@@ -133,10 +130,7 @@ function fold<T extends { id: string }>(
 }
 
 /** An unchanged list is not copied. */
-function patched<T>(
-  list: ReadonlyMap<string, T>,
-  { removals, upserts }: ListPatch<T>,
-): ReadonlyMap<string, T> {
+function patched<T>(list: ReadonlyMap<string, T>, { removals, upserts }: ListPatch<T>) {
   if (removals.size + upserts.size === 0) return list;
   const result = new Map(list);
   for (const id of removals) result.delete(id);

@@ -79,18 +79,11 @@ export function extendTemplate(extending: ExtendingResource, content: Resource):
 }
 
 /** "A file fails the domain schema check: discard; never partially apply" (self-hosted spec: Errors). */
-export function conforming(
-  extended: ExtendedResource,
-  file: 'baseline' | 'change',
-  checker: Check,
-): ExtendedResource {
+export function conforming(extended: ExtendedResource, file: 'baseline' | 'change', checker: Check) {
   const { assembled, extension } = extended;
   // With its geometries: one may combine an inherited type with coordinates that are not inherited.
   const [first] = checkResource(assembled, checker, { brief: true });
   if (first === undefined) return extended;
-  throw new TrustFault(
-    file,
-    'schema-violation',
-    `With what it inherits from ${extension.extends.masterResourceId}, ${assembled.id} does not conform: ${first.message}.`,
-  );
+  const message = `With what it inherits from ${extension.extends.masterResourceId}, ${assembled.id} does not conform: ${first.message}.`;
+  throw new TrustFault(file, 'schema-violation', message);
 }

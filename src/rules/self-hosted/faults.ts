@@ -2,10 +2,7 @@
 
 export type HostedDocument = 'manifest' | 'digests' | 'record' | 'index' | 'entry' | 'baseline' | 'change';
 
-export interface Compared {
-  expected: string;
-  got: string;
-}
+export type Compared = Record<'expected' | 'got', string>;
 
 /** The document cannot be trusted: none of it is used. The message is a sentence for people. */
 export class TrustFault extends Error {
@@ -18,8 +15,7 @@ export class TrustFault extends Error {
     document: HostedDocument,
     code: TrustFaultCode,
     message: string,
-    cause?: unknown,
-    compared?: Compared,
+    { cause, compared }: { cause?: unknown; compared?: Compared } = {},
   ) {
     super(message, { cause });
     this.document = document;

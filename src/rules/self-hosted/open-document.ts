@@ -42,13 +42,9 @@ export function openDocument(kind: HostedDocument, file: ServedFile, options: Op
   const body = isEncoded ? inflate(kind, url, wire, maxInflatedBytes) : wire;
   const bytes = isGzip(body) ? inflate(kind, url, body, maxInflatedBytes) : body;
   if (digest !== undefined && ![bytes, body, wire].some((candidate) => sha256Matches(digest, candidate))) {
-    throw new TrustFault(
-      kind,
-      'digest-mismatch',
-      `The ${kind} at ${url} does not have the digest ${digest} declared for it.`,
-      undefined,
-      { expected: digest, got: sha256Digest(bytes) },
-    );
+    const message = `The ${kind} at ${url} does not have the digest ${digest} declared for it.`;
+    const compared = { expected: digest, got: sha256Digest(bytes) };
+    throw new TrustFault(kind, 'digest-mismatch', message, { compared });
   }
   const document = parse(kind, url, bytes);
   if (!isJsonObject(document))
@@ -71,7 +67,7 @@ function inflate(kind: HostedDocument, url: string, bytes: Uint8Array, maxOutput
     const isTooLarge = hasCode(error, 'ERR_BUFFER_TOO_LARGE');
     const problem = isTooLarge ? `inflates to more than ${maxOutputLength} bytes` : 'is not valid gzip';
     const code = isTooLarge ? 'inflates-too-large' : 'not-gzip';
-    throw new TrustFault(kind, code, `The ${kind} at ${url} ${problem}.`, error);
+    throw new TrustFault(kind, code, `The ${kind} at ${url} ${problem}.`, { cause: error });
   }
 }
 
@@ -80,6 +76,7 @@ function parse(kind: HostedDocument, url: string, bytes: Uint8Array): Json {
     return parseJson(bytes);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new TrustFault(kind, 'not-json', `The ${kind} at ${url} cannot be read: ${reason}.`, error);
+    const message = `The ${kind} at ${url} cannot be read: ${reason}.`;
+    throw new TrustFault(kind, 'not-json', message, { cause: error });
   }
 }

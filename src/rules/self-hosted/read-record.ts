@@ -33,11 +33,8 @@ export async function readSubscriberRecord(
   listed: TrustedManifest,
 ): Promise<ReadRecord> {
   const { manifest, digests } = await readDigests(reader, node, listed);
-  let fault: unknown = new TrustFault(
-    'record',
-    'record-missing',
-    `The manifest of ${node.identity} lists no files.`,
-  );
+  const message = `The manifest of ${node.identity} lists no files.`;
+  let fault: unknown = new TrustFault('record', 'record-missing', message);
   for (const file of manifest.recordFiles.slice(0, maxRecordFiles)) {
     try {
       const opened = await openListed(reader, manifest, file);

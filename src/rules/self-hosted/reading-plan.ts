@@ -72,10 +72,7 @@ export function planReading(
 }
 
 /** The content version of an entry; undefined if the entry names no files, because it is retired. */
-export function announcedVersion({
-  baseline,
-  changes,
-}: Pick<ReadableEntry, 'baseline' | 'changes'>): number | undefined {
+export function announcedVersion({ baseline, changes }: Omit<ReadableEntry, 'entryVersion'>) {
   return changes.reduce<number | undefined>(
     (highest, { toVersion }) => Math.max(highest ?? toVersion, toVersion),
     baseline?.version,
@@ -114,11 +111,7 @@ function readBaseline(entry: ReadableEntry, options: ReadingOptions): Way | unde
 }
 
 /** Changes that a baseline superseded are still listed for a while: only those that start at our version count. */
-function followChanges(
-  version: number,
-  { changes }: ReadableEntry,
-  { unreadable }: ReadingOptions,
-): { reached: number; changes: ChangeReference[] } {
+function followChanges(version: number, { changes }: ReadableEntry, { unreadable }: ReadingOptions) {
   const next = new Map<number, ChangeReference>();
   for (const change of changes) {
     const other = next.get(change.fromVersion);
@@ -142,9 +135,7 @@ function exceedsFraction(
   { cutoverFraction, fetchedSizes }: ReadingOptions,
 ): boolean {
   if (way?.reading.kind !== 'changes' || held === undefined || baseline === undefined) return false;
-  const pending = way.reading.changes.reduce(
-    (sum, { size, url }) => sum + (size ?? fetchedSizes?.get(url) ?? 0),
-    0,
-  );
+  const sizeOf = ({ size, url }: ChangeReference) => size ?? fetchedSizes?.get(url) ?? 0;
+  const pending = way.reading.changes.reduce((sum, change) => sum + sizeOf(change), 0);
   return baseline.version > held && pending > cutoverFraction * baseline.size;
 }

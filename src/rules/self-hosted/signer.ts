@@ -50,11 +50,8 @@ export function claimedRecordId(document: JsonObject): string | undefined {
 export function verifySigner(kind: HostedDocument, document: JsonObject, node: HostingNode, keys: Keys) {
   const { subscriberId, recordId } = splitKeyId(claimed(kind, document));
   if (subscriberId !== undefined && identityOf(subscriberId, node.registryName) !== node.identity) {
-    throw new TrustFault(
-      kind,
-      'key-foreign',
-      `The ${kind} is signed with a key of ${subscriberId}, not of ${node.identity}.`,
-    );
+    const message = `The ${kind} is signed with a key of ${subscriberId}, not of ${node.identity}.`;
+    throw new TrustFault(kind, 'key-foreign', message);
   }
   const lookup: KeyAnswer = keys.get(recordId) ?? { kind: 'unknown-key' };
   if (lookup.kind !== 'key') throw unusable(kind, recordId, node, lookup);
@@ -62,12 +59,8 @@ export function verifySigner(kind: HostedDocument, document: JsonObject, node: H
     verifyDocument(document, lookup.publicKey);
     return lookup.record.recordId;
   } catch (error) {
-    throw new TrustFault(
-      kind,
-      'signature-invalid',
-      `The signature of the ${kind} does not match its content and the key ${recordId} of ${node.identity}.`,
-      error,
-    );
+    const message = `The signature of the ${kind} does not match its content and the key ${recordId} of ${node.identity}.`;
+    throw new TrustFault(kind, 'signature-invalid', message, { cause: error });
   }
 }
 
@@ -87,11 +80,11 @@ function splitKeyId(keyId: string): { subscriberId?: string; recordId: string } 
 function claimed(kind: HostedDocument, document: JsonObject): string {
   try {
     return claimedKeyOf(document);
-  } catch (error) {
-    const isMissing = error instanceof ProtocolError && error.code === 'AUT_SIGNATURE_MISSING';
+  } catch (cause) {
+    const isMissing = cause instanceof ProtocolError && cause.code === 'AUT_SIGNATURE_MISSING';
     throw isMissing
-      ? new TrustFault(kind, 'signature-missing', `The ${kind} is not signed.`, error)
-      : new TrustFault(kind, 'signature-invalid', `The signature of the ${kind} cannot be read.`, error);
+      ? new TrustFault(kind, 'signature-missing', `The ${kind} is not signed.`, { cause })
+      : new TrustFault(kind, 'signature-invalid', `The signature of the ${kind} cannot be read.`, { cause });
   }
 }
 

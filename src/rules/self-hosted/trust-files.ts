@@ -46,11 +46,7 @@ export function trustBaseline(opened: OpenedDocument, reader: FileReader): Trust
 }
 
 /** @param opened its digest checked against that of the reference */
-export function trustChange(
-  opened: OpenedDocument,
-  reference: ChangeReference,
-  reader: FileReader,
-): TrustedChange {
+export function trustChange(opened: OpenedDocument, reference: ChangeReference, reader: FileReader) {
   return inOne(judgeFile(verifyChange(opened, reference, reader), reader));
 }
 
@@ -96,31 +92,19 @@ export function verifyChange(
 }
 
 function unnamed(kind: HostedDocument, url: string, catalogId: string): TrustFault {
-  return new TrustFault(
-    kind,
-    'digest-mismatch',
-    `The ${kind} at ${url} is not one that the entry of ${catalogId} names.`,
-  );
+  const message = `The ${kind} at ${url} is not one that the entry of ${catalogId} names.`;
+  return new TrustFault(kind, 'digest-mismatch', message);
 }
 
 function requireCatalog(kind: HostedDocument, named: string, catalogId: string): void {
   if (named === catalogId) return;
-  throw new TrustFault(
-    kind,
-    'catalog-mismatch',
-    `The ${kind} is one of ${named}, but the entry is that of ${catalogId}.`,
-    undefined,
-    { expected: catalogId, got: named },
-  );
+  const message = `The ${kind} is one of ${named}, but the entry is that of ${catalogId}.`;
+  throw new TrustFault(kind, 'catalog-mismatch', message, { compared: { expected: catalogId, got: named } });
 }
 
 function requireVersion(kind: HostedDocument, member: string, found: number, announced: number): void {
   if (found === announced) return;
-  throw new TrustFault(
-    kind,
-    'version-mismatch',
-    `The ${kind} has ${member} ${found}, but the entry announces ${announced}.`,
-    undefined,
-    { expected: `${member} ${announced}`, got: `${member} ${found}` },
-  );
+  const message = `The ${kind} has ${member} ${found}, but the entry announces ${announced}.`;
+  const compared = { expected: `${member} ${announced}`, got: `${member} ${found}` };
+  throw new TrustFault(kind, 'version-mismatch', message, { compared });
 }

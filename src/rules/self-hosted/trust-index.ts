@@ -33,6 +33,12 @@ export interface IndexLimits {
   maxMasters: number;
 }
 
+interface EntryReader {
+  node: HostingNode;
+  keys: Keys;
+  limits: IndexLimits;
+}
+
 export function claimedKeysOfIndex({ document }: OpenedDocument): string[] {
   const entries = Array.isArray(document.catalogs) ? document.catalogs.filter(isJsonObject) : [];
   const claimed = [document, ...entries].map(claimedRecordId);
@@ -41,35 +47,20 @@ export function claimedKeysOfIndex({ document }: OpenedDocument): string[] {
 
 export function trustIndex(
   { document, url }: OpenedDocument,
-  {
-    node,
-    keys,
-    limits,
-    allowUnsigned,
-  }: { node: HostingNode; keys: Keys; limits: IndexLimits; allowUnsigned: boolean },
+  { node, keys, limits, allowUnsigned }: EntryReader & { allowUnsigned: boolean },
 ): TrustedIndex {
   const isUnsigned = document.signature === undefined && document.proof === undefined;
   const signedBy = isUnsigned && allowUnsigned ? undefined : verifySigner('index', document, node, keys);
-  const {
-    nodeId,
-    next_update: nextUpdate,
-    catalogs,
-  } = wellFormed('index', url, () => parseCatalogIndex(document));
+  const index = wellFormed('index', url, () => parseCatalogIndex(document));
+  const { nodeId, next_update: nextUpdate, catalogs } = index;
   if (!namesNode(nodeId, node)) {
-    throw new TrustFault(
-      'index',
-      'node-mismatch',
-      `The index at ${url} is that of ${nodeId}, but the record of ${node.identity} lists it.`,
-      undefined,
-      { expected: node.identity, got: nodeId },
-    );
+    const message = `The index at ${url} is that of ${nodeId}, but the record of ${node.identity} lists it.`;
+    const compared = { expected: node.identity, got: nodeId };
+    throw new TrustFault('index', 'node-mismatch', message, { compared });
   }
   if (catalogs.length > limits.maxEntries) {
-    throw new TrustFault(
-      'index',
-      'too-many-entries',
-      `The index at ${url} has ${catalogs.length} entries; at most ${limits.maxEntries} are read.`,
-    );
+    const message = `The index at ${url} has ${catalogs.length} entries; at most ${limits.maxEntries} are read.`;
+    throw new TrustFault('index', 'too-many-entries', message);
   }
   return { url, nextUpdate, entries: catalogs, signedBy, [trusted]: 'index' };
 }
@@ -79,10 +70,7 @@ export interface JudgedEntries {
   faults: { catalogId?: string; fault: TrustFault }[];
 }
 
-export function trustEntries(
-  index: TrustedIndex,
-  asker: { node: HostingNode; keys: Keys; limits: IndexLimits },
-): JudgedEntries {
+export function trustEntries(index: TrustedIndex, reader: EntryReader): JudgedEntries {
   const judged: JudgedEntries = { entries: [], faults: [] };
   const listed = countIds(index);
   for (const value of index.entries) {
@@ -93,7 +81,7 @@ export function trustEntries(
         const message = `The index at ${index.url} lists ${catalogId} more than once.`;
         throw new TrustFault('entry', 'entry-twice', message);
       }
-      judged.entries.push(trustEntry(value, { url: index.url, ...asker }));
+      judged.entries.push(trustEntry(value, { url: index.url, ...reader }));
     } catch (fault) {
       if (!(fault instanceof TrustFault)) throw fault;
       judged.faults.push({ ...(catalogId !== undefined && { catalogId }), fault });
@@ -105,7 +93,7 @@ export function trustEntries(
 /** @param url the index that holds it */
 export function trustEntry(
   value: unknown,
-  { url, node, keys, limits }: { url: string; node: HostingNode; keys: Keys; limits: IndexLimits },
+  { url, node, keys, limits }: EntryReader & { url: string },
 ): TrustedEntry {
   if (!isJsonObject(value)) {
     throw new TrustFault('entry', 'malformed', `An entry of the index at ${url} is not an object.`);

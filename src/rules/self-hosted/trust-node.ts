@@ -43,13 +43,9 @@ export function trustManifest(
   const hostname = host.replace(/:\d+$/, '');
   const names = [host, hostname, splitIdentity(node.identity).namespace].map((name) => name.toLowerCase());
   if (!names.includes(manifest.domain.toLowerCase())) {
-    throw new TrustFault(
-      'manifest',
-      'domain-mismatch',
-      `The manifest at ${url} is that of ${manifest.domain}, which is neither ${host} nor the namespace of ${node.identity}.`,
-      undefined,
-      { expected: host, got: manifest.domain },
-    );
+    const message = `The manifest at ${url} is that of ${manifest.domain}, which is neither ${host} nor the namespace of ${node.identity}.`;
+    const compared = { expected: host, got: manifest.domain };
+    throw new TrustFault('manifest', 'domain-mismatch', message, { compared });
   }
   const files = recordFiles(manifest, node);
   if (manifest.digests === undefined) requireDigests(url, files);
@@ -65,13 +61,9 @@ export function trustDigests(
   const file = wellFormed('digests', url, () => parseDigests(document));
   const { domain } = manifest.manifest;
   if (file.domain.toLowerCase() !== domain.toLowerCase()) {
-    throw new TrustFault(
-      'digests',
-      'domain-mismatch',
-      `The digests at ${url} are those of ${file.domain}, and the manifest is that of ${domain}.`,
-      undefined,
-      { expected: domain, got: file.domain },
-    );
+    const message = `The digests at ${url} are those of ${file.domain}, and the manifest is that of ${domain}.`;
+    const compared = { expected: domain, got: file.domain };
+    throw new TrustFault('digests', 'domain-mismatch', message, { compared });
   }
   const files = manifest.recordFiles.map((listed) =>
     Object.hasOwn(file.digests, listed.registry)
@@ -85,12 +77,9 @@ export function trustDigests(
 /** Without a digest, nothing binds a hosted file to the manifest. An inline file is part of the manifest. */
 function requireDigests(url: string, files: readonly ListedFile[]): void {
   const unbound = files.find(({ inline, digest }) => inline === undefined && digest === undefined);
-  if (unbound)
-    throw new TrustFault(
-      'manifest',
-      'malformed',
-      `Neither the manifest nor its digests document has a digest of ${unbound.url}: see ${url}.`,
-    );
+  if (unbound === undefined) return;
+  const message = `Neither the manifest nor its digests document has a digest of ${unbound.url}: see ${url}.`;
+  throw new TrustFault('manifest', 'malformed', message);
 }
 
 /** @param opened an inline file of the manifest, or its digest checked against that of the manifest */
@@ -128,7 +117,8 @@ export function wellFormed<T>(kind: HostedDocument, url: string, parse: () => T)
     return parse();
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    throw new TrustFault(kind, 'malformed', `The ${kind} at ${url} is malformed: ${reason}.`, error);
+    const message = `The ${kind} at ${url} is malformed: ${reason}.`;
+    throw new TrustFault(kind, 'malformed', message, { cause: error });
   }
 }
 

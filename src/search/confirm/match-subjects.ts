@@ -1,4 +1,3 @@
-import { quantify, type Tally } from '../../rules/discover/quantify.ts';
 import { isSearched } from '../../rules/discover/served.ts';
 import { findExcess } from '../../rules/geometry/complexity.ts';
 import { rankOf, type TextQuery } from '../../rules/text/rank.ts';
@@ -12,7 +11,7 @@ import { headOf } from '../keys.ts';
 import { columnList } from '../lists/list-numbers.ts';
 import type { Plan } from '../plan.ts';
 import { keysOf } from '../set/sorted.ts';
-import { addTallies, type GeometryTally, judge, noGeometries } from '../spatial/constraint.ts';
+import { noGeometries, selectHits, tallyShapes } from '../spatial/constraint.ts';
 import type { Tools } from '../tools.ts';
 import { readSubjects, type Subject } from './read-subjects.ts';
 
@@ -117,7 +116,7 @@ function isIn(source: Source, entries: AttributeEntries): boolean {
   }
 }
 
-/** The hits that satisfy all constraints. The distance is that of the nearest geometry, by the first radius. */
+/** The hits that satisfy all constraints. */
 async function checkPlaces(
   tools: Tools,
   plan: Pick<Plan, 'spatial' | 'format'>,
@@ -130,17 +129,8 @@ async function checkPlaces(
       const subject = subjects.get(key);
       return subject ? shapesOf(plan, subject, constraint.paths).map((shape) => ({ key, shape })) : [];
     });
-    const tallies = new Map<number, GeometryTally>();
-    for (const [index, tally] of (await judge(tools, constraint, shapes)).entries()) {
-      const key = shapes[index]?.key ?? 0;
-      tallies.set(key, addTallies(tallies.get(key) ?? noGeometries, tally));
-    }
-    left = left.flatMap((hit) => {
-      const tally: Tally & GeometryTally = tallies.get(hit.key) ?? noGeometries;
-      if (!quantify(constraint.constraint.quantifier, tally)) return [];
-      const isMeasured = hit.distance === undefined && tally.distance < Number.POSITIVE_INFINITY;
-      return isMeasured ? [{ ...hit, distance: tally.distance }] : [hit];
-    });
+    const tallies = await tallyShapes(tools, constraint, shapes);
+    left = selectHits(left, constraint, (key) => tallies.get(key) ?? noGeometries);
   }
   return left;
 }

@@ -27,7 +27,7 @@ export interface Home extends OfferingCatalog {
   state: CatalogState;
 }
 
-export interface ReadOffer {
+interface ReadOffer {
   key: number;
   offer: Offer;
 }

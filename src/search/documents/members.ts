@@ -18,13 +18,10 @@ export function countMembers({ caches: { catalogs } }: IndexReader, key: number)
 
 /** All resources of the catalogs whose heads are in a set. */
 export function membersOf(reader: IndexReader, heads: DocSet): DocSet {
+  const list = (some: Keys) => listMembers(reader, some);
   return {
     estimate: heads.estimate * resourcesOfCatalog,
-    next: (limit) =>
-      nextLeft(
-        () => heads.next(Math.ceil(limit / resourcesOfCatalog)),
-        (some) => listMembers(reader, some),
-      ),
+    next: (limit) => nextLeft(() => heads.next(Math.ceil(limit / resourcesOfCatalog)), list),
     async among(keys) {
       const found = await heads.among(headsOf(keys));
       return keys.filter((key) => hasKey(found, headOf(key)));

@@ -51,15 +51,12 @@ interface OfferRow {
 }
 
 function findCovered(
-  { key, keys, isWide, validity, owner, catalogId, catalogProvider, ...terms }: OfferRow,
+  { key, keys, isWide, validity, owner, catalogId, catalogProvider, ...offer }: OfferRow,
   now: Date,
 ): Keys {
   const catalog: OfferingCatalog = { owner, id: catalogId, providerId: catalogProvider, networkIds: [] };
-  const covers = findCovers(
-    { ...terms, resourceIds: isWide ? null : [], validity: readPeriod(validity), catalog },
-    catalog,
-    now,
-  );
+  const terms = { ...offer, resourceIds: isWide ? null : [], validity: readPeriod(validity), catalog };
+  const covers = findCovers(terms, catalog, now);
   if (covers === undefined) return noKeys;
   // The statement has found the named resources that are in the catalog.
   return covers === 'all' ? Float64Array.of(headOf(key)) : decodeKeys(keys);

@@ -9,11 +9,8 @@ import type { FilterSource } from './plan.ts';
 // Runs in threads: input and result are copied, and a thread that takes too long is ended.
 
 /** The indexes of the documents that a filter selects, if it examines each resource, or each offer, separately. */
-export function testDocuments({
-  list,
-  texts,
-  ...source
-}: FilterSource & { list: ListName; texts: string[] }) {
+export function testDocuments(input: FilterSource & { list: ListName; texts: string[] }) {
+  const { list, texts, ...source } = input;
   const { query } = parseFilter(source.expression, source);
   const test = localFilter(query, list);
   if (test === undefined) throw new TypeError(`the filter looks beyond single ${list}`);
@@ -34,9 +31,7 @@ export interface CatalogTexts {
 }
 
 /** The indexes of the selected resources of each catalog, which is evaluated separately, with its own offers that are valid now. */
-export function selectInCatalogs(
-  input: FilterSource & { catalogs: CatalogTexts[]; now: Date },
-): Uint32Array[] {
+export function selectInCatalogs(input: FilterSource & { catalogs: CatalogTexts[]; now: Date }) {
   const { catalogs, now, ...source } = input;
   const filter = parseFilter(source.expression, source);
   return catalogs.map(({ head, resources, offers, ...names }) => {

@@ -39,7 +39,7 @@ export interface FilterSource {
 }
 
 /** A lookup in the lists of one level. */
-export interface Lookup {
+interface Lookup {
   source: Source;
   /** The source finds nothing else. */
   exact: boolean;
@@ -54,7 +54,7 @@ export type Source =
   | { kind: 'unless objects'; paths: readonly string[]; source: Source };
 
 /** Both bounds are inclusive. */
-export interface NumberRange {
+interface NumberRange {
   least: number;
   most: number;
 }
@@ -182,10 +182,7 @@ function lookupPath(
   };
 }
 
-const everyNumber: NumberRange = {
-  least: Number.NEGATIVE_INFINITY,
-  most: Number.POSITIVE_INFINITY,
-};
+const everyNumber: NumberRange = { least: Number.NEGATIVE_INFINITY, most: Number.POSITIVE_INFINITY };
 
 /** The range of numbers that satisfies all bounds. */
 function rangeOf(group: readonly IndexCondition[]): NumberRange {

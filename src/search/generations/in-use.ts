@@ -59,9 +59,8 @@ export function findByState(queryable: Queryable, state: 'in use' | 'building') 
 /** The generations that a transaction writes, the one in use first. None is created, switched or dropped before its end. */
 export async function readWritten(tx: Transaction, formats: IndexFormats): Promise<WrittenGeneration[]> {
   await waitForLock(tx, generationsLock, { isShared: true });
-  const rows = await tx.rows<GenerationRow>(
-    `select number, version from discovery.generation where state in ('in use', 'building') order by number`,
-  );
+  const rows = await tx.rows<GenerationRow>(`select number, version from discovery.generation
+    where state in ('in use', 'building') order by number`);
   return rows.map(({ number, version }) => ({
     number,
     index: schemaOf(number),

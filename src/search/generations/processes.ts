@@ -40,18 +40,16 @@ export async function announceProcess(
     await readWritten(tx, formats);
     await beat(tx, id, version);
   });
-  const heartbeat = repeat(
-    { what: 'recording that this process uses the index', everyMs, logger },
-    async () => {
-      // All other connections may be busy for longer than a process counts as alive.
-      const next = await beat(database.apart, id, version);
-      if (next <= version) outrun = undefined;
-      else if (outrun === undefined) {
-        outrun = new UnknownIndexVersion(next, formats);
-        logger.error({ err: outrun }, 'this process can neither search nor write the index any more');
-      }
-    },
-  );
+  const what = 'recording that this process uses the index';
+  const heartbeat = repeat({ what, everyMs, logger }, async () => {
+    // All other connections may be busy for longer than a process counts as alive.
+    const next = await beat(database.apart, id, version);
+    if (next <= version) outrun = undefined;
+    else if (outrun === undefined) {
+      outrun = new UnknownIndexVersion(next, formats);
+      logger.error({ err: outrun }, 'this process can neither search nor write the index any more');
+    }
+  });
   return {
     check() {
       if (outrun) throw outrun;
@@ -79,7 +77,6 @@ async function beat(queryable: Queryable, id: string, version: number): Promise<
 }
 
 export function listProcesses(queryable: Queryable): Promise<IndexProcess[]> {
-  return queryable.rows(
-    `select name, version, seen_at as "seenAt" from discovery.index_process where ${isAlive} order by version, name`,
-  );
+  return queryable.rows(`select name, version, seen_at as "seenAt" from discovery.index_process
+    where ${isAlive} order by version, name`);
 }

@@ -11,13 +11,10 @@ export function listSet(
   passes?: (mark: number) => boolean,
 ): DocSet {
   const stream = streamRuns(reader, directory);
+  const select = (part: Run) => selectKeys(part, passes);
   return {
     estimate: directory.count,
-    next: (limit) =>
-      nextLeft(
-        () => stream(limit),
-        (part) => selectKeys(part, passes),
-      ),
+    next: (limit) => nextLeft(() => stream(limit), select),
     async among(keys) {
       const near = await readNear(reader, [directory.list], keys);
       return selectIn(near.get(directory.list) ?? [], keys, passes);

@@ -113,9 +113,6 @@ async function rewriteRuns(
   if (changed.length === 0) return;
   const gone = changed.map(({ run }) => run);
   await takeRuns(tx, index, gone, 'id');
-  await insertRuns(
-    tx,
-    index,
-    changed.flatMap(({ kept }) => runsOf(kept)),
-  );
+  const rewritten = changed.flatMap(({ kept }) => runsOf(kept));
+  await insertRuns(tx, index, rewritten);
 }

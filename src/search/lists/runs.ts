@@ -149,10 +149,10 @@ function shareRuns(lists: readonly Entry[][]): readonly Entry[][] {
   const isShareable = (entries: Entry[]) => (entries[0]?.list ?? -1) >= 0 && entries.length <= maxOfList;
   const few = lists.filter(isShareable);
   if (few.length < minShared) return lists;
-  const shared = groupByList(
-    few.flat().map(({ list, key }) => ({ list: findSharedList(list) ?? 0, key: list, mark: key })),
-  );
-  return [...lists.filter((entries) => !isShareable(entries)), ...shared.values()];
+  const moved = few
+    .flat()
+    .map(({ list, key }) => ({ list: findSharedList(list) ?? 0, key: list, mark: key }));
+  return [...lists.filter((entries) => !isShareable(entries)), ...groupByList(moved).values()];
 }
 
 /** Regroups the entries of one list for compaction. A list that has accumulated many entries in a shared one gets separate runs. */

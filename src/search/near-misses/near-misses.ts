@@ -1,7 +1,6 @@
-import type { SpatialEntry } from '../../protocol/discover-messages.ts';
 import { ProtocolError } from '../../protocol/errors.ts';
 import { findGeometryFault, type Geometry } from '../../protocol/geojson.ts';
-import { swapPositions } from '../../rules/geometry/swap-positions.ts';
+import type { Json } from '../../protocol/json.ts';
 import { DeadlineExceeded } from '../../thread-pool.ts';
 import type { IndexReader } from '../cache/caches.ts';
 import { createDeadline, type Deadline } from '../deadline.ts';
@@ -9,6 +8,7 @@ import { findSearched } from '../documents/sample-catalogs.ts';
 import type { Scope } from '../documents/scope.ts';
 import { type Plan, planQuestion, type Question } from '../plan.ts';
 import { evaluateIntent, openReader, type SearchEngine } from '../search.ts';
+import type { SpatialPlan } from '../spatial/constraint.ts';
 import type { Trace } from '../trace.ts';
 import { findUnknownPaths, findUnknownTargets, type NearMiss, shorten } from './unknown-paths.ts';
 
@@ -112,14 +112,11 @@ async function findSwapped(
   { filter, spatial }: Plan,
 ): Promise<NearMiss[]> {
   // S_DISJOINT matches from anywhere, so swapping proves nothing; and costly filters are not evaluated twice.
-  const isAbout = spatial.every(
-    ({ constraint: { operator, quantifier } }) => operator !== 'S_DISJOINT' && quantifier !== 'NONE',
-  );
-  const isOneLarge = spatial.some(({ isLarge }) => isLarge);
-  if (spatial.length === 0 || !isAbout || isOneLarge || (filter && !filter.exact && !filter.cheap)) return [];
+  const isUnfit = ({ constraint: { operator, quantifier }, isLarge }: SpatialPlan) =>
+    operator === 'S_DISJOINT' || quantifier === 'NONE' || isLarge;
+  if (spatial.length === 0 || spatial.some(isUnfit) || (filter && !filter.exact && !filter.cheap)) return [];
   const { intent } = message;
-  const swap = (entry: SpatialEntry) => ({ ...entry, geometry: swapPositions(entry.geometry) as Geometry });
-  const swapped = intent.spatial?.map(swap) ?? [];
+  const swapped = intent.spatial?.map((entry) => ({ ...entry, geometry: swapAxes(entry.geometry) })) ?? [];
   if (swapped.some(({ geometry }) => findGeometryFault(geometry) !== undefined)) return [];
   const asked = { intent: { ...intent, spatial: swapped }, limit: 1 };
   const { answer } = await evaluateIntent(engine, { message: asked, scope }, { deadline, owner });
@@ -128,4 +125,17 @@ async function findSwapped(
     'There are matches if longitude and latitude are swapped: coordinates are [longitude, latitude].';
   const path = '$.message.intent.spatial[0].geometry.coordinates';
   return [{ code: 'swapped-coordinates', says, path }];
+}
+
+/** The intended geometry if latitude was written before longitude. It may be invalid: no latitude is beyond 90. */
+function swapAxes(geometry: Geometry): Geometry {
+  if (geometry.type === 'GeometryCollection')
+    return { ...geometry, geometries: geometry.geometries.map(swapAxes) };
+  return { ...geometry, coordinates: swap(geometry.coordinates as Json) } as Geometry;
+}
+
+function swap(value: Json): Json {
+  if (!Array.isArray(value)) return value;
+  const [first, second, ...rest] = value;
+  return typeof first === 'number' ? [second as Json, first, ...rest] : value.map(swap);
 }

@@ -1,6 +1,5 @@
 import { mapBox } from '../../rules/geometry/map-box.ts';
-import type { SphereBox } from '../../rules/geometry/sphere-box.ts';
-import { queryBoxAround } from '../../rules/geometry/sphere-box.ts';
+import { queryBoxAround, type SphereBox } from '../../rules/geometry/sphere-box.ts';
 import { bandOf, limitVariants, type TextQuery } from '../../rules/text/rank.ts';
 import type { Scope } from '../documents/scope.ts';
 import type { Source } from '../filter/plan.ts';
@@ -23,7 +22,7 @@ export interface IndexQuestion {
 }
 
 /** A constraint with the box around its geometry. */
-export type PlacedConstraint = SpatialPlan & { around: SphereBox };
+type PlacedConstraint = SpatialPlan & { around: SphereBox };
 
 export function askIndex(plan: Plan, places: readonly PlacedConstraint[], text?: TextQuery): IndexQuestion {
   const { scope, filter } = plan;
@@ -95,15 +94,11 @@ function findPlace({ constraint, paths, around }: PlacedConstraint): object {
   const bounds = { top_left: [west, north], bottom_right: [east, south] };
   const envelope = envelopeOf({ west, north, east, south });
   const isRound = operator === 'S_DWITHIN' && geometry.type === 'Point';
+  const distance = `${distanceMeters + slackMeters}m`;
   return anyOf(
     [...new Set(paths.map(slotOf))].flatMap((slot) => [
       isRound
-        ? {
-            geo_distance: {
-              distance: `${distanceMeters + slackMeters}m`,
-              [`at_${slot}`]: geometry.coordinates.slice(0, 2),
-            },
-          }
+        ? { geo_distance: { distance, [`at_${slot}`]: geometry.coordinates.slice(0, 2) } }
         : { geo_bounding_box: { [`at_${slot}`]: bounds } },
       { geo_shape: { [`area_${slot}`]: { shape: envelope, relation: 'intersects' } } },
     ]),
@@ -131,26 +126,24 @@ const maxVariants = 900;
 
 /** The score is the rank. */
 function findRank(text: TextQuery): object {
-  return anyOf(
-    limitVariants(text, maxVariants).map(({ variants }) => ({
-      dis_max: {
-        queries: variants.map(({ word, weight }) => hasWord(word, { linear: {}, boost: weight / 100 })),
-      },
-    })),
-  );
+  return bestVariants(text, ({ word, weight }) => hasWord(word, { linear: {}, boost: weight / 100 }));
 }
 
 /** The score is the band. */
 function findBand(text: TextQuery): object {
-  return anyOf(
-    limitVariants(text, maxVariants).map(({ variants, rarity }) => ({
-      dis_max: {
-        queries: variants.map(({ word, form }) => ({
-          constant_score: { filter: hasWord(word), boost: bandOf(rarity, form === 'exact') },
-        })),
-      },
-    })),
-  );
+  return bestVariants(text, ({ word, form }, rarity) => ({
+    constant_score: { filter: hasWord(word), boost: bandOf(rarity, form === 'exact') },
+  }));
+}
+
+type Variant = TextQuery['words'][number]['variants'][number];
+
+/** Any of the words, each with the score of its best variant. */
+function bestVariants(text: TextQuery, score: (variant: Variant, rarity: number) => object): object {
+  const words = limitVariants(text, maxVariants).map(({ variants, rarity }) => ({
+    dis_max: { queries: variants.map((variant) => score(variant, rarity)) },
+  }));
+  return anyOf(words);
 }
 
 function hasWord(word: string, how: object = {}): object {

@@ -90,11 +90,8 @@ export function connectOpenSearch(config: Config) {
   };
 }
 
-function authorize({
-  OPENSEARCH_API_KEY: key,
-  OPENSEARCH_USER: user,
-  OPENSEARCH_PASSWORD: password = '',
-}: Config): string | undefined {
+function authorize(config: Config): string | undefined {
+  const { OPENSEARCH_API_KEY: key, OPENSEARCH_USER: user, OPENSEARCH_PASSWORD: password = '' } = config;
   if (key !== undefined) return `ApiKey ${key}`;
   return user && `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }

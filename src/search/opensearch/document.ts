@@ -15,7 +15,6 @@ import { anyPlace, placeSlots } from './indexes.ts';
 // A document of the index: a resource has everything that it is found by. Heads, offers and unsearched resources only have words, for rarity.
 
 export interface IndexDocument {
-  key: number;
   digest: number;
   /** Its own words. */
   words: readonly string[];
@@ -48,7 +47,7 @@ export function createDocuments(format: IndexFormat, now: Date) {
       const content = `${JSON.stringify({ key, ...base, ...rest }).slice(0, -1)},"words":${weigh(parts)}}`;
       // This many digits are an exact number.
       const digest = Number.parseInt(hash('sha256', content).slice(0, 13), 16);
-      return { key, digest, words, text: `{"digest":${digest},${content.slice(1)}` };
+      return { digest, words, text: `{"digest":${digest},${content.slice(1)}` };
     };
     if (subject === undefined) return build();
     const { home, offers, until } = subject;

@@ -6,7 +6,7 @@ import { confirmHits } from '../confirm/match-subjects.ts';
 import type { Scope } from '../documents/scope.ts';
 import { type Hit, hitsOf, sortHits } from '../hit.ts';
 import type { Plan } from '../plan.ts';
-import { findBox } from '../spatial/constraint.ts';
+import { findBox, type SpatialPlan } from '../spatial/constraint.ts';
 import type { Tools } from '../tools.ts';
 import { askIndex, askScope, type IndexQuestion, slackMeters } from './ask-index.ts';
 import { type OpenSearch, RefusedByOpenSearch } from './client.ts';
@@ -40,12 +40,11 @@ export async function* findIndexedHits(
   { isFirst = false, readAhead }: FindOptions = {},
 ): AsyncGenerator<Hit[] | number> {
   const { deadline, trace } = tools;
-  const text =
-    plan.text === undefined ? undefined : await trace.time('read words', () => readQuery(tools, plan));
+  const hasText = plan.text !== undefined;
+  const text = hasText ? await trace.time('read words', () => readQuery(tools, plan)) : undefined;
   if (text?.words.every(({ variants }) => variants.length === 0)) return;
-  const places = await Promise.all(
-    plan.spatial.map(async (each) => ({ ...each, around: await findBox(tools, each) })),
-  );
+  const locate = async (each: SpatialPlan) => ({ ...each, around: await findBox(tools, each) });
+  const places = await Promise.all(plan.spatial.map(locate));
   const question = askIndex(plan, places, text);
   const { limit = maxLimit, offset = 0 } = plan.paging;
   const beyond = question.sortedBy.includes('band') ? beyondPage.banded : beyondPage.usual;
@@ -57,10 +56,9 @@ export async function* findIndexedHits(
   for (let after: unknown[] | undefined; ; ) {
     deadline.check();
     const ask = () => askPage(client, question, { size, needed, after, timeoutMs: deadline.remainingMs() });
-    const { total, hits } = await trace.time('ask OpenSearch', ask, (found) => ({
-      hits: found.hits.length,
-      total: found.total,
-    }));
+    const { total, hits } = await trace.time('ask OpenSearch', ask, (found) => {
+      return { hits: found.hits.length, total: found.total };
+    });
     const keys = hits.map(({ sort }) => sort.at(-1) as number);
     const isCompared = !isFirst || !isCheckedOnPage(plan, question);
     if (isCompared && after === undefined && size <= maxAhead) readAhead?.(keys.slice(offset));
@@ -113,11 +111,8 @@ async function askPage(
     ...{ query, sort, size, track_total_hits: needed, _source: false, stored_fields: '_none_' },
     ...(after && { search_after: after }),
   };
-  const asked = client.ask<{ hits: { total?: { value: number }; hits?: IndexHit[] } }>(path, {
-    body,
-    timeoutMs,
-  });
-  const { hits } = await asked.catch((error) => {
+  type Answer = { hits: { total?: { value: number }; hits?: IndexHit[] } };
+  const { hits } = await client.ask<Answer>(path, { body, timeoutMs }).catch((error) => {
     const isMissing = error instanceof RefusedByOpenSearch && error.status === 404;
     throw isMissing ? new SearchIndexUnavailable(error, 'is being built') : error;
   });

@@ -22,10 +22,8 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
       return document ? `{"index":${meta}}\n${document.text}` : `{"delete":${meta}}`;
     });
     // Words first: if this fails, the documents still differ next time.
-    await addWords(
-      index,
-      differences.flatMap(({ document }) => document?.words ?? []),
-    );
+    const words = differences.flatMap(({ document }) => document?.words ?? []);
+    await addWords(index, words);
     await writeBulk(client, index, items);
   }
 
@@ -97,7 +95,7 @@ function cut(ranges: readonly KeyRange[], least: number, most: number): KeyRange
     .filter(({ from, end }) => from < end);
 }
 
-export interface DocumentDifference {
+interface DocumentDifference {
   key: number;
   kind: 'missing' | 'surplus';
   document?: IndexDocument;

@@ -2,13 +2,14 @@ import { hasCode } from '../../error-code.ts';
 import type { SpatialConstraint } from '../../protocol/discover-messages.ts';
 import { faultAt } from '../../protocol/fault.ts';
 import type { Geometry, GeometryFault } from '../../protocol/geojson.ts';
-import type { Tally } from '../../rules/discover/quantify.ts';
+import { quantify, type Tally } from '../../rules/discover/quantify.ts';
 import { countPairs, findExcess } from '../../rules/geometry/complexity.ts';
 import { metersBetweenPoints, prepareDistance } from '../../rules/geometry/distance.ts';
 import { prepareQuery } from '../../rules/geometry/predicate.ts';
 import { earthRadiusMeters } from '../../rules/geometry/sphere.ts';
 import { pointOf, rounding, type SphereBox, sphereBox } from '../../rules/geometry/sphere-box.ts';
 import type { IndexReader } from '../cache/caches.ts';
+import type { Hit } from '../hit.ts';
 import { catalogKeyOf } from '../keys.ts';
 import { type Keys, keysOf } from '../set/sorted.ts';
 import type { Tools } from '../tools.ts';
@@ -62,6 +63,20 @@ export function addTallies(a: GeometryTally, b: GeometryTally): GeometryTally {
   return { asked: a.asked + b.asked, holds: a.holds + b.holds, distance };
 }
 
+/** The hits that satisfy a constraint. The distance of a hit is that of its nearest geometry, by the first radius. */
+export function selectHits(
+  hits: readonly Hit[],
+  { constraint }: SpatialPlan,
+  tallyOf: (key: number) => GeometryTally,
+): Hit[] {
+  return hits.flatMap((hit) => {
+    const tally = tallyOf(hit.key);
+    if (!quantify(constraint.quantifier, tally)) return [];
+    const isMeasured = hit.distance === undefined && tally.distance < Number.POSITIVE_INFINITY;
+    return isMeasured ? [{ ...hit, distance: tally.distance }] : [hit];
+  });
+}
+
 /** Documents near the centre of a radius. */
 export interface Look {
   keys: Keys;
@@ -72,11 +87,7 @@ export interface Look {
 }
 
 /** Finds the nearest geometries. If any geometry will do, omits documents with nothing but points outside the radius. */
-export async function lookAround(
-  reader: IndexReader,
-  located: LocatedConstraint,
-  limit: number,
-): Promise<Look> {
+export async function lookAround(reader: IndexReader, located: LocatedConstraint, limit: number) {
   const { found, chord } = await readNearby(reader, located, limit);
   const { geometry, quantifier, distanceMeters = 0 } = located.constraint;
   const around = quantifier === 'ANY' ? pointOf(geometry) : undefined;
@@ -103,10 +114,15 @@ function metersOf(chord: number): number {
 /** Applies a constraint to the geometries under each of some keys. */
 export async function judgeKeys(tools: Tools, located: LocatedConstraint, keys: Iterable<number>) {
   const wanted = [...new Set(keys)];
-  const geometries = wanted.length > 0 ? await readGeometries(tools.reader, wanted, located.paths) : [];
+  const shapes = wanted.length > 0 ? await readGeometries(tools.reader, wanted, located.paths) : [];
+  return tallyShapes(tools, located, shapes);
+}
+
+/** The results of a constraint on some geometries, by key. */
+export async function tallyShapes(tools: Tools, plan: SpatialPlan, shapes: readonly KeyedShape[]) {
   const tallies = new Map<number, GeometryTally>();
-  for (const [index, tally] of (await judge(tools, located, geometries)).entries()) {
-    const key = geometries[index]?.key ?? 0;
+  for (const [index, tally] of (await judge(tools, plan, shapes)).entries()) {
+    const key = shapes[index]?.key ?? 0;
     tallies.set(key, addTallies(tallies.get(key) ?? noGeometries, tally));
   }
   return tallies;

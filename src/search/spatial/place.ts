@@ -1,5 +1,4 @@
 import { createBreaks } from '../../breaks.ts';
-import { quantify } from '../../rules/discover/quantify.ts';
 import { queryBoxAround } from '../../rules/geometry/sphere-box.ts';
 import { headsOf } from '../documents/members.ts';
 import { byCatalog, readCovering, resourcesOf } from '../documents/own-offers.ts';
@@ -20,6 +19,7 @@ import {
   lookAround,
   noGeometries,
   type SpatialPlan,
+  selectHits,
 } from './constraint.ts';
 import { countRegion, listLocatedOffers, readRegion } from './read-geometries.ts';
 
@@ -51,11 +51,9 @@ export async function openPlace(
   const isAll = first?.reach === Number.POSITIVE_INFINITY;
   // A radius alone always leads.
   const isCounted = isAll || (radius && located.length === 1 && !isBesideOthers);
-  const counts = await Promise.all(
-    located.map((each) =>
-      each === radius && isCounted ? (first?.keys.length ?? 0) : countRegion(reader, each.region, countUpTo),
-    ),
-  );
+  const count = (each: LocatedConstraint) =>
+    each === radius && isCounted ? (first?.keys.length ?? 0) : countRegion(reader, each.region, countUpTo);
+  const counts = await Promise.all(located.map(count));
   const estimate = Math.min(...counts);
   for (const [index, { constraint, region }] of located.entries()) {
     const { operator, quantifier, targets } = constraint;
@@ -99,10 +97,8 @@ export async function openPlace(
         const { keys, reach } = look;
         const resources = await resourcesOf(reader, keys, tools.scope.now);
         const hits: Hit[] = [];
-        for (const some of inBatches(
-          await select(resources.filter((key) => !found.has(key))),
-          checkedAtOnce,
-        )) {
+        const selected = await select(resources.filter((key) => !found.has(key)));
+        for (const some of inBatches(selected, checkedAtOnce)) {
           tools.deadline.check();
           await takeBreak();
           for (const hit of await check(some, look)) if ((hit.distance ?? 0) < reach) hits.push(hit);
@@ -140,19 +136,11 @@ function candidatesOf({ reader, scope }: Tools, { region }: LocatedConstraint, e
   return { estimate, next: byCatalog(next, standFor), among: async (keys) => keys };
 }
 
-/** The distance of a hit is that of its nearest geometry, by the first radius. */
 async function checkConstraints(tools: Tools, located: readonly CheckedConstraint[], keys: Keys) {
   let left = hitsOf(keys);
   for (const constraint of located) {
     if (left.length === 0) break;
-    const tallies = await tallyResources(tools, constraint, keysOfHits(left));
-    left = left.flatMap((hit) => {
-      const tally = tallies(hit.key);
-      if (!quantify(constraint.constraint.quantifier, tally)) return [];
-      return hit.distance === undefined && tally.distance < Number.POSITIVE_INFINITY
-        ? [{ key: hit.key, distance: tally.distance }]
-        : [hit];
-    });
+    left = selectHits(left, constraint, await tallyResources(tools, constraint, keysOfHits(left)));
   }
   return left;
 }
@@ -166,9 +154,8 @@ async function tallyResources(tools: Tools, { known, ...located }: CheckedConstr
   const offers = known?.keys.filter(isTheirs) ?? (asksOffers ? await listOffers() : noKeys);
   const covering = offers.length > 0 ? await readCovering(tools.reader, offers, tools.scope.now) : [];
   const judged = known ? intersection(union([keys, heads]), known.keys) : [...keys, ...heads];
-  const unmeasured = [...judged, ...covering.map(({ key }) => key)].filter(
-    (key) => !known?.measured.has(key),
-  );
+  const asked = [...judged, ...covering.map(({ key }) => key)];
+  const unmeasured = asked.filter((key) => !known?.measured.has(key));
   const byKey = await judgeKeys(tools, located, unmeasured);
   const ownTally = (key: number) => known?.measured.get(key) ?? byKey.get(key) ?? noGeometries;
   /** Results of offers by the keys of the resources that they cover. Offers on a whole catalog are added up once, under its head. */

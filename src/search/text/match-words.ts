@@ -37,7 +37,7 @@ export interface Lookup {
   select(candidates: readonly IndexedWord[]): WordMatch[];
 }
 
-export interface IndexedWord {
+interface IndexedWord {
   id: number;
   word: string;
 }

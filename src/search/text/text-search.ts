@@ -20,7 +20,7 @@ import { settleRanks } from './settle-ranks.ts';
 export type TextSearch = Awaited<ReturnType<typeof openText>>;
 
 /** Number of best hits to return at once. */
-export interface Wanted {
+interface Wanted {
   count: number;
   /** Whether the others are only counted. Then they come in any order, and without ranks. */
   areOthersCounted: boolean;

@@ -77,19 +77,17 @@ export async function beginGeneration(
   const { version } = newestOf(formats);
   await database.transaction(async (tx) => {
     await lockGenerations(tx);
-    const found = await tx.first<{
-      next: number | null;
+    const { next, isBuilding, inUse, hasOlder } = await tx.one<{
+      next: number;
       isBuilding: boolean | null;
       inUse: number | null;
       hasOlder: boolean;
     }>(
-      `select greatest(max(number), (select max(generation) from discovery.catalog)) + 1 as next, bool_or(state = 'building') as "isBuilding", max(version) filter (where state = 'in use') as "inUse",
+      `select coalesce(greatest(max(number), (select max(generation) from discovery.catalog)) + 1, 1) as next, bool_or(state = 'building') as "isBuilding", max(version) filter (where state = 'in use') as "inUse",
          exists (select from discovery.index_process where version < $1 and ${isAlive}) as "hasOlder"
        from discovery.generation`,
       [version],
     );
-    const { isBuilding, inUse, hasOlder = false } = found ?? {};
-    const next = found?.next ?? 1;
     if (isBuilding || (isForVersion && ((inUse ?? 0) >= version || hasOlder))) return;
     await tx.query('select discovery.create_index($1)', [schemaOf(next)]);
     const insert = `insert into discovery.generation (number, version, state) values ($1, $2, 'building')`;

@@ -3,7 +3,7 @@ import type { Logger } from '../../logger.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Database } from '../../storage/database.ts';
 import { lockGenerations } from '../generations/in-use.ts';
-import { type AnnouncedProcess, isAlive } from '../generations/processes.ts';
+import { isAlive } from '../generations/processes.ts';
 import { dropRetired } from './build.ts';
 import type { Feed } from './feed.ts';
 
@@ -21,12 +21,9 @@ interface FeedingContext {
   graceMs: number;
 }
 
-export interface FeedingProcess extends AnnouncedProcess {
-  /** Last measured lag, in milliseconds; null while the first index is built. */
-  lagMs(): number | null;
-}
+export type FeedingProcess = ReturnType<typeof feedIndex>;
 
-export function feedIndex(feed: Feed, context: FeedingContext): FeedingProcess {
+export function feedIndex(feed: Feed, context: FeedingContext) {
   const { database, logger, metrics, maxLagMs, graceMs } = context;
   const gauge = metrics?.gauge(
     'signpost_search_lag_seconds',
@@ -54,6 +51,7 @@ export function feedIndex(feed: Feed, context: FeedingContext): FeedingProcess {
   ];
   return {
     check: () => undefined,
+    /** Last measured lag, in milliseconds; null while the first index is built. */
     lagMs: () => lagMs,
     async close() {
       await Promise.all(loops.map((loop) => loop.close()));

@@ -7,14 +7,12 @@ export function createLease(queryable: Queryable, row: { table: string; where: s
   return {
     token,
     /** Whether this process has the lease, or gets it now. */
-    async take(): Promise<boolean> {
-      const { rowCount } = await queryable.query(
+    take: () =>
+      queryable.has(
         `update ${row.table} set lease_token = $1, leased_until = now() + $2 * interval '1 millisecond'
          where ${row.where} and (lease_token = $1 or leased_until is null or leased_until < now())`,
         [token, leaseMs],
-      );
-      return rowCount > 0;
-    },
+      ),
     async release(): Promise<void> {
       const clear = `update ${row.table} set lease_token = null, leased_until = null where lease_token = $1`;
       await queryable.query(clear, [token]);

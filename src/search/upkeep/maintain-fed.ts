@@ -11,11 +11,7 @@ const lookAgainMs = 100;
 type Built = { catalogs: number; documents: number };
 
 /** Builds another index, and switches searches to it. */
-export async function rebuildFed(
-  feed: Feed,
-  database: Database,
-  onProgress?: (done: Built) => void,
-): Promise<Built> {
+export async function rebuildFed(feed: Feed, database: Database, onProgress?: (done: Built) => void) {
   await feed.beginRebuild();
   for (;;) {
     const isBusy = await feed.round();
@@ -36,10 +32,7 @@ function countUpTo(database: Database, key: number): Promise<Built> {
 }
 
 /** Compares every document with the searched index. */
-export async function checkFed(
-  feed: Feed,
-  { mend = false, onDifference, catalogKeys }: CheckOptions,
-): Promise<Checked> {
+export async function checkFed(feed: Feed, { mend = false, onDifference, catalogKeys }: CheckOptions) {
   const checked: Checked = { documents: 0, differences: 0, mended: 0 };
   for (const { from: first, end } of catalogKeys?.map(rangeOf) ?? [{ from: 0, end: keyOf(2 ** 27, 0) }])
     for (let from: number | undefined = first; from !== undefined; ) {

@@ -34,9 +34,8 @@ export async function sweepWords(database: Database, generation: Generation): Pr
 
 export async function sweepPaths(database: Database, index: string): Promise<number> {
   const unused = `${index}.geometry_path as path where not exists (select from ${index}.geometry where path_id = path.id)`;
-  const { rowCount } = await database.query(`select from ${unused} limit 1`);
-  if (rowCount === 0) return 0;
-  const work = async (tx: Transaction) => (await tx.query(`delete from ${unused}`)).rowCount;
+  if (!(await database.has(`select from ${unused} limit 1`))) return 0;
+  const work = (tx: Transaction) => tx.count(`delete from ${unused}`);
   return (await whileNobodyWrites(database, work)) ?? 0;
 }
 

@@ -80,10 +80,8 @@ export async function walkLists(
       if (from) await delay(restMs, undefined, { signal }).catch(() => undefined);
       if (!(await mayGoOn())) return;
     }
-    await database.query(`update ${index}.compaction set walked_up_to = $1 where lease_token = $2`, [
-      newest + written,
-      lease.token,
-    ]);
+    const note = `update ${index}.compaction set walked_up_to = $1 where lease_token = $2`;
+    await database.query(note, [newest + written, lease.token]);
     await sweepPaths(database, index);
     await sweepWords(database, generation);
   } finally {

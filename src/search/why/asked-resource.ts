@@ -14,7 +14,6 @@ export interface AskedResource {
 /** A resource of the index, with everything that decides whether its catalog is searched. */
 export interface IndexedResource {
   key: number;
-  catalogKey: number;
   catalogId: string;
   owner: string;
   /** JSON text. */
@@ -32,7 +31,7 @@ const maxSameIds = 20;
 /** Finds resources by id, served ones first, because several catalogs may have the same id. */
 export async function findIndexed(queryable: Queryable, { id, catalogId, owner }: AskedResource) {
   const rows = await queryable.rows<Omit<IndexedResource, 'validity'> & { validity: string | null }>(
-    `select resource.key, catalog.key as "catalogKey", catalog.id as "catalogId", catalog.owner,
+    `select resource.key, catalog.id as "catalogId", catalog.owner,
        resource.document::text as document, catalog.type, is_active as "isActive", served as "isServed",
        networks, schema_types as "schemaTypes", ${validityText('catalog.')} as validity
      from discovery.resource join discovery.catalog on catalog.key = resource.catalog_key

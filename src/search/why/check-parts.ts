@@ -6,7 +6,6 @@ import { matchSubjects } from '../confirm/match-subjects.ts';
 import type { Subject } from '../confirm/read-subjects.ts';
 import { selectByCatalogs } from '../filter/evaluate-filter.ts';
 import type { FilterPlan } from '../filter/plan.ts';
-import type { Hit } from '../hit.ts';
 import type { Plan } from '../plan.ts';
 import type { SpatialPlan } from '../spatial/constraint.ts';
 import type { Tools } from '../tools.ts';
@@ -75,12 +74,7 @@ export async function checkSpatial(tools: Tools, plan: Plan, spatial: SpatialPla
   return { check, ok: false, detail, ...got };
 }
 
-async function holdAgainst(
-  tools: Tools,
-  { format }: Plan,
-  spatial: SpatialPlan,
-  subject: Subject,
-): Promise<Hit | undefined> {
+async function holdAgainst(tools: Tools, { format }: Plan, spatial: SpatialPlan, subject: Subject) {
   const [hit] = await matchSubjects(tools, { format, spatial: [spatial] }, undefined, [subject]);
   return hit;
 }

@@ -22,11 +22,7 @@ export interface Why {
 }
 
 /** Throws a ProtocolError for an invalid intent, or if it cannot be evaluated in time. */
-export async function explainResource(
-  engine: SearchEngine,
-  question: Question,
-  asked: AskedResource,
-): Promise<Why> {
+export async function explainResource(engine: SearchEngine, question: Question, asked: AskedResource) {
   const deadline = createDeadline(engine.config.DISCOVER_TIMEOUT_MS);
   const explain = async (evaluation: Evaluation): Promise<Why> => {
     await refreshIndex(engine, deadline, { mayLag: false });
@@ -119,12 +115,7 @@ function clock(ms: number): string {
 }
 
 /** Undefined if there are more matches than are counted, and it is not among the first. */
-async function findRank(
-  engine: SearchEngine,
-  tools: Tools,
-  plan: Plan,
-  key: number,
-): Promise<number | undefined> {
+async function findRank(engine: SearchEngine, tools: Tools, plan: Plan, key: number) {
   let before = 0;
   for await (const hits of findMatches(engine, tools, { ...plan, paging: { limit: maxLimit } })) {
     if (typeof hits === 'number') return undefined;

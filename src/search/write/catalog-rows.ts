@@ -10,7 +10,7 @@ import { firstNumbers } from '../keys.ts';
 
 // The catalogs in the discovery service: one row per (source, owner, id).
 
-export interface CatalogRow extends CatalogRef, ValidityRow {
+interface CatalogRow extends CatalogRef, ValidityRow {
   key: number;
   /** The newest generation of the index that contains it. */
   generation: number;

@@ -24,12 +24,7 @@ export function createIndexChanges({ index, format, removals }: WrittenGeneratio
   const changes: Change[] = [];
   return {
     /** Undefined: no document before, or after. Returns its new entries. */
-    add(
-      key: number,
-      before: object | undefined,
-      after: object | undefined,
-      options?: { areGeometriesChecked?: boolean },
-    ): DocumentEntries | undefined {
+    add(key: number, before?: object, after?: object, options?: { areGeometriesChecked?: boolean }) {
       const level = kindOf(key);
       const change: Change = {
         key,

@@ -73,8 +73,6 @@ function createWriter(tx: Transaction, now: Date, generations: readonly WrittenG
 
 export interface AppliedCatalog extends CatalogRef {
   key: number;
-  /** Whether it was stored before. */
-  known: boolean;
   /** Number of new or changed resources and offers, and of removed ones. */
   written: number;
   removed: number;
@@ -97,13 +95,9 @@ async function applyCatalogs(
   for (const { row, before } of targets)
     if (before.known && before.provider_id !== row.provider_id)
       await moveOffers(tx, row.key, row.provider_id);
-  await writeCatalogs(
-    tx,
-    targets.map(({ row }) => row),
-    now,
-  );
-  return targets.map(({ before: { source, owner, id, key, known }, written, removed, unindexed }) => ({
-    ...{ source, owner, id, key, known },
-    ...{ written, removed, unindexed },
+  const rows = targets.map(({ row }) => row);
+  await writeCatalogs(tx, rows, now);
+  return targets.map(({ row: { source, owner, id, key }, written, removed, unindexed }) => ({
+    ...{ source, owner, id, key, written, removed, unindexed },
   }));
 }

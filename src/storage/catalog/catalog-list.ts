@@ -52,10 +52,8 @@ export function listChangedDocuments(
   queryable: Queryable,
   { key, after, upTo, limit }: { key: number; after: number; upTo: number; limit: number },
 ): Promise<ChangedDocument[]> {
-  const changed = (
-    document: Sql,
-    from: Sql,
-  ) => sql`(select ${document}, id, changed_version as version from ${from}
+  const changed = (document: Sql, from: Sql) => sql`(
+      select ${document}, id, changed_version as version from ${from}
       where catalog_key = ${key} and changed_version > ${after} and changed_version <= ${upTo} order by changed_version, id limit ${limit})`;
   return queryable.rows<ChangedDocument>(sql`
     ${changed(sql`'resources' as kind, coalesce(assembled, own)::jsonb as document`, sql`catalog.resource`)} union all

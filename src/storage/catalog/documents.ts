@@ -84,10 +84,7 @@ const updateResource = sql`
         excluded.master_key, excluded.master_version, excluded.edition, excluded.is_template)`;
 
 /** Empty if no row has a value: most resources extend nothing, and unnest returns null for missing elements. */
-function column<T>(
-  rows: readonly ResourceRow[],
-  read: (row: ResourceRow) => T | null | undefined,
-): (T | null)[] {
+function column<T>(rows: readonly ResourceRow[], read: (row: ResourceRow) => T | null | undefined) {
   const values = rows.map((row) => read(row) ?? null);
   return values.every((value) => value === null) ? [] : values;
 }
@@ -139,7 +136,7 @@ export async function countSchemaUses(
   catalogKey: number,
   ids: { resources: readonly string[]; offers: readonly string[] },
 ): Promise<SchemaUses> {
-  const { rows } = await queryable.query<{ type: string; uses: number }>(sql`with attributes as (
+  const rows = await queryable.rows<{ type: string; uses: number }>(sql`with attributes as (
       select coalesce(assembled, own) -> 'resourceAttributes' as value from catalog.resource
       where catalog_key = ${catalogKey} and id = any (${ids.resources})
       union all

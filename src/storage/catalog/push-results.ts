@@ -55,17 +55,8 @@ const isStillWanted = sql`push.wanted_version > given."seenVersion"`;
 /** Like a parked push that a new version makes due (push-planning.ts). */
 const startsAfresh = sql`(given.state = 'parked' and ${isStillWanted})`;
 
-function toRow({ push, lane, record, seenVersion, dueInMs, restMs, history }: PushResult) {
-  return {
-    ...record,
-    id: push.id,
-    name: lane.name,
-    token: lane.token,
-    seenVersion,
-    dueInMs,
-    restMs,
-    history,
-  };
+function toRow({ push, lane, record, ...result }: PushResult) {
+  return { ...record, ...result, id: push.id, name: lane.name, token: lane.token };
 }
 
 function isWorthNothing({ state, acknowledgedVersion, inFlight }: PushRecord): boolean {

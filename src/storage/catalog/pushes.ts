@@ -46,32 +46,26 @@ export async function takePushes(
   database: Database,
   lanes: readonly (HeldLane & { slots: number; underWay: readonly number[] })[],
 ): Promise<DuePush[]> {
-  return markTaken(
-    database,
-    sql`select waiting.* from jsonb_to_recordset(${JSON.stringify(lanes)}) as given (name text, token uuid, slots integer, "underWay" bigint[])
-     join catalog.push_lane on subscriber = given.name and lease_token = given.token
-     cross join lateral (
-       select id, in_flight from catalog.push
-       where push.subscriber = given.name and push.due_at <= now() and id <> all(given."underWay")
-       order by push.due_at limit given.slots
-     ) as waiting`,
-  );
+  const waiting = sql`
+    select waiting.* from jsonb_to_recordset(${JSON.stringify(lanes)}) as given (name text, token uuid, slots integer, "underWay" bigint[])
+    join catalog.push_lane on subscriber = given.name and lease_token = given.token
+    cross join lateral (
+      select id, in_flight from catalog.push
+      where push.subscriber = given.name and push.due_at <= now() and id <> all(given."underWay")
+      order by push.due_at limit given.slots
+    ) as waiting`;
+  return markTaken(database, waiting);
 }
 
 /** Reads the same pushes again, because they waited or their catalogs changed; undefined for those whose lanes are no longer held. */
 export async function retakePushes(database: Database, taken: readonly { push: DuePush; lane: HeldLane }[]) {
-  const held = taken.map(({ push: { id, record }, lane: { name, token } }) => ({
-    id,
-    name,
-    token,
-    ...record,
-  }));
-  const pushes = await markTaken(
-    database,
-    sql`select push.id, given."inFlight" as in_flight
-     from jsonb_to_recordset(${JSON.stringify(held)}) as given (id bigint, name text, token uuid, "inFlight" boolean)
-     join catalog.push_lane on subscriber = given.name and lease_token = given.token join catalog.push on push.id = given.id`,
-  );
+  const held = taken.map(({ push, lane }) => {
+    return { ...push.record, id: push.id, name: lane.name, token: lane.token };
+  });
+  const still = sql`select push.id, given."inFlight" as in_flight
+    from jsonb_to_recordset(${JSON.stringify(held)}) as given (id bigint, name text, token uuid, "inFlight" boolean)
+    join catalog.push_lane on subscriber = given.name and lease_token = given.token join catalog.push on push.id = given.id`;
+  const pushes = await markTaken(database, still);
   const found = new Map(pushes.map((push) => [push.id, push]));
   return taken.map(({ push }) => found.get(push.id));
 }
@@ -118,7 +112,7 @@ export async function beginPart(database: Database, id: number, lane: HeldLane):
   return timestamp;
 }
 
-/** A push that is due later than any can be is made due at once (see work/pull-forward.ts). */
+/** A push that is due later than any can be is made due at once (see `pullForward` in work/leases.ts). */
 export async function pullPushesForward(database: Database, longestWaitMs: number): Promise<void> {
   const { rowCount } = await database.query(sql`with far as materialized (
       select id from catalog.push where due_at > ${dueIn(longestWaitMs)} order by id for no key update skip locked

@@ -37,9 +37,8 @@ export async function readCatalogs(snapshot: Queryable, selection: CatalogSelect
       and (cardinality(${networkIds}::text[]) = 0 or visible_to && ${networkIds})
       and (cardinality(${schemaTypes}::text[]) = 0 or schema_types && ${schemaTypes})`;
   const total = await snapshot.value<number>(sql`select count(*) ${matching}`);
-  const keys = await snapshot.column<number>(
-    sql`select key ${matching} order by key limit ${limit} offset ${offset}`,
-  );
+  const keys = await snapshot.column<number>(sql`select key ${matching}
+    order by key limit ${limit} offset ${offset}`);
   return { total, pieces: renderCatalogs(snapshot, keys, project) };
 }
 
@@ -61,9 +60,8 @@ export async function* readCatalog(
   key: number,
   project: ProjectText = async (_, text) => text,
 ): AsyncGenerator<string> {
-  const head = await snapshot.value<string | undefined>(
-    sql`select head from catalog.catalog where key = ${key}`,
-  );
+  const head = await snapshot.value<string | undefined>(sql`select head
+    from catalog.catalog where key = ${key}`);
   if (head === undefined) return;
   yield openHead(await project('catalog', head));
   for (const member of ['resources', 'offers'] as const) {

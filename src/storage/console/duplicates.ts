@@ -12,10 +12,8 @@ import type { Queryable } from '../database.ts';
  */
 export async function readDuplicates(queryable: Queryable): Promise<Duplicates[]> {
   const shared = await queryable.rows<SharedEvseIds>(sharedEvseIds, [mostPairs]);
-  const places = await queryable.rows<OperatorPlace>(placesOfSharedOperators, [
-    mostChargersOfCatalog,
-    mostChargers,
-  ]);
+  const bounds = [mostChargersOfCatalog, mostChargers];
+  const places = await queryable.rows<OperatorPlace>(placesOfSharedOperators, bounds);
   return findDuplicates(shared, places);
 }
 

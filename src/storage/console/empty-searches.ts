@@ -93,12 +93,10 @@ export function listEmptySearches(
 
 /** Deletes searches that were not repeated recently, and all but the latest; returns how many. */
 export function purgeEmptySearches(queryable: Queryable, before: Date): Promise<number> {
-  return deleteInBatches(
-    queryable,
-    (limit) => sql`delete from console.empty_search where key = any (array(
-       select key from console.empty_search where at < greatest(${before}, (
-         select at from console.empty_search order by at desc offset ${maxKept} limit 1
-       )) order by at limit ${limit}
-     ))`,
-  );
+  const statement = (limit: number) => sql`delete from console.empty_search where key = any (array(
+      select key from console.empty_search where at < greatest(${before}, (
+        select at from console.empty_search order by at desc offset ${maxKept} limit 1
+      )) order by at limit ${limit}
+    ))`;
+  return deleteInBatches(queryable, statement);
 }

@@ -25,8 +25,6 @@ const statement = `select
 
 const timeoutMs = 5_000;
 
-export async function readMarkers(queryable: Queryable): Promise<Markers> {
-  const { rows } = await queryable.query<Markers>(statement, [], { timeoutMs });
-  if (rows[0] === undefined) throw new Error('the database returned no markers');
-  return rows[0];
+export function readMarkers(queryable: Queryable) {
+  return queryable.one<Markers>(statement, [], { timeoutMs });
 }

@@ -21,12 +21,8 @@ export async function writeMinute(
   queryable: Queryable,
   { at, process, about, numbers }: { at: Date; process: string; about?: AboutProcess; numbers: Numbers },
 ): Promise<void> {
-  const row = newRow({
-    at,
-    process,
-    about: about && JSON.stringify(about),
-    numbers: JSON.stringify(numbers),
-  });
+  const texts = { about: about && JSON.stringify(about), numbers: JSON.stringify(numbers) };
+  const row = newRow({ at, process, ...texts });
   await queryable.query(
     sql`insert into console.minute ${row}
      on conflict (at, process) do update set numbers = excluded.numbers`,
@@ -38,11 +34,8 @@ const count = (rows: Sql, relation: string) => countOrEstimate(countedRows, rows
 
 /** Measures the state shared by all processes, unless another process has done so in this minute. */
 export async function measureShared(queryable: Queryable, at: Date): Promise<void> {
-  const measured = await queryable.count(
-    sql`select from console.minute where at = ${at} and process = ${shared}`,
-    { timeoutMs },
-  );
-  if (measured > 0) return;
+  const measured = sql`select from console.minute where at = ${at} and process = ${shared}`;
+  if (await queryable.has(measured, { timeoutMs })) return;
   const numbers = await queryable.one<Numbers>(
     sql`select ${count(deliveries.waitingCallbacks, 'work.callback_due')} as "waitingCallbacks",
        ${count(deliveries.waitingPushes, 'catalog.push_due')} as "waitingPushes",

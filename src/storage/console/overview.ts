@@ -70,10 +70,6 @@ export async function readOverview(queryable: Queryable): Promise<Overview> {
   };
 }
 
-type OverviewRow = Pick<Overview, 'resources' | 'participants' | 'subscriptions' | 'nodes'> &
-  Record<
-    keyof typeof deliveries | 'indexed' | 'published' | 'failing' | 'failingCatalogs' | 'version',
-    number
-  > & {
-    oldestWaitingAt: Date | null;
-  };
+type Counts = Pick<Overview, 'resources' | 'participants' | 'subscriptions' | 'nodes'>;
+type Bounded = keyof typeof deliveries | 'indexed' | 'published' | 'failing' | 'failingCatalogs' | 'version';
+type OverviewRow = Counts & Record<Bounded, number> & { oldestWaitingAt: Date | null };

@@ -134,9 +134,8 @@ async function retireListed(tx: Transaction, nodeId: number, entries: readonly R
 
 async function writeEntries(tx: Transaction, row: IndexRow, { entries, discarded }: ReadIndex) {
   const named = [...entries.map(({ catalogId }) => catalogId), ...discarded];
-  await tx.query(
-    sql`delete from discovery.crawl_entry where index_id = ${row.id} and catalog_id <> all (${named})`,
-  );
+  await tx.query(sql`delete from discovery.crawl_entry
+    where index_id = ${row.id} and catalog_id <> all (${named})`);
   await tx.query(sql`
     insert into discovery.crawl_entry as known (index_id, node_id, catalog_id, entry_version, is_master, digest, document)
     select ${row.id}, ${row.node_id}, "catalogId", "entryVersion", "isMaster", digest, document::json
@@ -148,11 +147,7 @@ async function writeEntries(tx: Transaction, row: IndexRow, { entries, discarded
 }
 
 /** Decides which entry of each catalog of a node counts: the one with the highest entryVersion. A catalog in no index is absent once every listed index has been read; if it was never read, it is deleted. */
-export async function chooseEntries(
-  tx: Transaction,
-  nodeId: number,
-  { now, hideUnconfirmed }: EntryChoice,
-): Promise<IndexEffects> {
+export async function chooseEntries(tx: Transaction, nodeId: number, { now, hideUnconfirmed }: EntryChoice) {
   const listed = sql`discovery.crawl_entry as entry join discovery.crawl_index as item on item.id = entry.index_id and listed`;
   const isAllRead = sql`not exists (select from discovery.crawl_index where node_id = ${nodeId} and listed and read_at is null)`;
   const isNowhere = sql`not exists (

@@ -63,10 +63,8 @@ export async function announceMaster(
     )
     returning host_id`);
   // The holder of a host looks for due work there before it gives it back.
-  await wakeHosts(
-    tx,
-    hosts.filter((id) => id !== lease?.id),
-  );
+  const others = hosts.filter((id) => id !== lease?.id);
+  await wakeHosts(tx, others);
 }
 
 /** One rebuild per master, however often it changes. */
@@ -97,10 +95,8 @@ export function isAnyMasterHere(queryable: Queryable, names: readonly string[]) 
 
 /** Crawls these nodes for their MASTER catalogs. Returns the catalogs whose state may have changed. */
 export async function wantMastersOf(tx: Transaction, nodes: readonly NamedNode[]): Promise<ChangedCatalog[]> {
-  await makeHosts(
-    tx,
-    nodes.map(({ host }) => host),
-  );
+  const hosts = nodes.map(({ host }) => host);
+  await makeHosts(tx, hosts);
   const wanted = await tx.rows<{ id: number; hostId: number; isResting: boolean }>(sql`
     insert into discovery.crawl_node as known (node, host_id, named, has_masters, due_at)
     select node, host.id, false, true, now()
@@ -108,10 +104,8 @@ export async function wantMastersOf(tx: Transaction, nodes: readonly NamedNode[]
     order by node
     on conflict (node) do update set has_masters = true where not known.has_masters
     returning id, host_id as "hostId", xmax <> 0 and not named as "isResting"`);
-  await wakeHosts(
-    tx,
-    wanted.map(({ hostId }) => hostId),
-  );
+  const hostIds = wanted.map(({ hostId }) => hostId);
+  await wakeHosts(tx, hostIds);
   const resting = wanted.filter(({ isResting }) => isResting).map(({ id }) => id);
   return rouseNodes(tx, resting);
 }

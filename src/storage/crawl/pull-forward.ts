@@ -4,7 +4,7 @@ import { dueIn } from '../work/leases.ts';
 import { wakeHosts } from './hosts.ts';
 import { sourceTable } from './sources.ts';
 
-// Repairs the crawler's tables after a jump of the database's clock (see work/pull-forward.ts). The maximum wait of a row depends on its number of
+// Repairs the crawler's tables after a jump of the database's clock (see `pullForward` in work/leases.ts). The maximum wait of a row depends on its number of
 // failures: a row without failures must not wait for hours, as a permanently failing one may.
 
 interface CrawlWaits {
@@ -50,12 +50,9 @@ function pull(
   returned: Sql,
   condition = sql``,
 ) {
-  const isFar = join(
-    waitsMs.map((ms) => sql`due_at > ${dueIn(ms)}`),
-    ' and ',
-  );
+  const conditions = waitsMs.map((ms) => sql`due_at > ${dueIn(ms)}`);
   // Rows that are being written are checked the next time.
   return tx.column<number>(sql`update discovery.${raw(table)} set due_at = now() where id in (
-      select id from discovery.${raw(table)} where ${isFar} ${condition} order by id for no key update skip locked
+      select id from discovery.${raw(table)} where ${join(conditions, ' and ')} ${condition} order by id for no key update skip locked
     ) returning ${returned}`);
 }

@@ -103,10 +103,8 @@ async function judgeAgain(
     update discovery.crawl_target set hidden = ${hideUnconfirmed} and unconfirmed_since is not null, settled_digest = null, stir = stir + 1,
       due_at = case when named and index_id is not null then now() end
     returning node as owner, catalog_id as id, host_id as "hostId"`);
-  await wakeHosts(
-    tx,
-    changed.map(({ hostId }) => hostId),
-  );
+  const hostIds = changed.map(({ hostId }) => hostId);
+  await wakeHosts(tx, hostIds);
   return changed;
 }
 

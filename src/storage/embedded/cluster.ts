@@ -36,13 +36,15 @@ export async function rememberCluster(home: string, cluster: Cluster): Promise<v
   await rename(unfinished, join(home, 'cluster.json'));
 }
 
-/** Chooses a directory and a password, and stores them before anything is made. The directory is below the home, or an open one if the server's user cannot get there. */
-export async function planCluster(options: {
+interface PlanOptions {
   home: string;
   user: ServerUser | undefined;
   openDirectories: readonly string[];
   logger: Logger;
-}): Promise<Cluster> {
+}
+
+/** Chooses a directory and a password, and stores them before anything is made. The directory is below the home, or an open one if the server's user cannot get there. */
+export async function planCluster(options: PlanOptions): Promise<Cluster> {
   const { home, user, logger } = options;
   const inside = join(await realpath(home), 'data');
   const dataDirectory = canEnter(user, home) ? inside : await openPlace(options);
@@ -56,12 +58,7 @@ export async function planCluster(options: {
   return cluster;
 }
 
-async function openPlace(options: {
-  home: string;
-  user: ServerUser | undefined;
-  openDirectories: readonly string[];
-}): Promise<string> {
-  const { home, user, openDirectories } = options;
+async function openPlace({ home, user, openDirectories }: PlanOptions): Promise<string> {
   const name = `${home.replaceAll(/[^A-Za-z0-9.]+/g, '-').slice(-60)}-${randomBytes(4).toString('hex')}`;
   for (const directory of openDirectories) {
     const place = join(directory, name);
@@ -92,10 +89,8 @@ export async function makeCluster(
     await mkdir(unfinished, { mode: 0o700 });
     await writeFile(passwordFile, password, { mode: 0o600 });
     if (user) for (const path of [unfinished, passwordFile]) await chown(path, user.uid, user.gid);
-    await runInitdb(initdb, user, [
-      ...initialSettings(unfinished, passwordFile),
-      ...(durable ? [] : ['--no-sync']),
-    ]);
+    const args = [...initialSettings(unfinished, passwordFile), ...(durable ? [] : ['--no-sync'])];
+    await runInitdb(initdb, user, args);
     await rename(unfinished, dataDirectory);
   } finally {
     await rm(passwordFile, { force: true });

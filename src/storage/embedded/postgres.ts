@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { access, constants, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { access, constants, mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import pg from 'pg';
@@ -22,6 +22,7 @@ import {
   findServerProcess,
   isFree,
   isRunningOn,
+  type Postmaster,
   startPostmaster,
   stopPostmaster,
   urlOf,
@@ -63,23 +64,15 @@ interface EmbeddedOptions {
 export async function startEmbeddedPostgres(options: EmbeddedOptions): Promise<EmbeddedPostgres> {
   const home = join(resolve(options.dataDir), 'postgres');
   await makeHome(home);
-  const waiting = setTimeout(
-    () => options.logger.info('waiting for another process that starts or stops PostgreSQL …'),
-    sayAfterMs,
-  );
+  const say = () => options.logger.info('waiting for another process that starts or stops PostgreSQL …');
+  const waiting = setTimeout(say, sayAfterMs);
   const start = async () => {
     clearTimeout(waiting);
     const leave = await registerUser(home);
     try {
       const cluster = await runningCluster(home, options);
       await makeDatabase(cluster);
-      const kept = keepRunning(
-        {
-          isRunning: () => isRunningOn(cluster),
-          start: (signal) => startAgain(home, cluster, { ...options, signal }),
-        },
-        options.logger,
-      );
+      const kept = keepRunning(home, cluster, options);
       return {
         url: urlOf(cluster, databaseName),
         async close() {
@@ -147,11 +140,8 @@ async function startAgain(home: string, { port, dataDirectory }: Cluster, option
   await withFileLock(join(home, 'lock'), lockWaitMs, start, signal);
 }
 
-function exists(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  );
+async function exists(path: string): Promise<boolean> {
+  return (await stat(path).catch(() => undefined)) !== undefined;
 }
 
 async function makeDatabase(cluster: Cluster): Promise<void> {
@@ -170,8 +160,10 @@ async function close(home: string, leave: () => Promise<void>, logger: Logger): 
   if (!(await exists(join(home, 'users')))) return; // everything was deleted
   await withFileLock(join(home, 'lock'), lockWaitMs, async () => {
     await leave();
-    if ((await livingUsers(home)) > 0) return;
-    await stopCluster(home, logger);
+    const running = (await livingUsers(home)) === 0 && (await findServer(home));
+    if (!running) return;
+    await stopPostmaster(running, logger);
+    logger.info('stopped PostgreSQL');
   });
 }
 
@@ -180,18 +172,14 @@ export async function abandonEmbeddedPostgres(dataDir: string): Promise<void> {
   const home = join(resolve(dataDir), 'postgres');
   await withFileLock(join(home, 'lock'), abandonWaitMs, async () => {
     if ((await livingUsers(home, { besides: identifyProcess(process.pid) })) > 0) return;
-    const cluster = await findCluster(home);
-    const running = cluster && (await findServerProcess(cluster));
+    const running = await findServer(home);
     if (running) process.kill(running.pid, 'SIGINT');
   });
 }
 
-async function stopCluster(home: string, logger: Logger): Promise<void> {
+async function findServer(home: string): Promise<Postmaster | undefined> {
   const cluster = await findCluster(home);
-  const running = cluster && (await findServerProcess(cluster));
-  if (!running) return;
-  await stopPostmaster(running, logger);
-  logger.info('stopped PostgreSQL');
+  return cluster && findServerProcess(cluster);
 }
 
 /** Each use has a file that names its process; a dead process does not count. */
@@ -216,10 +204,7 @@ async function livingUsers(home: string, { besides }: { besides?: string } = {})
 }
 
 /** Checks at intervals whether the server runs, and starts it if not; after a failure with growing patience. */
-function keepRunning(
-  { isRunning, start }: { isRunning(): Promise<boolean>; start(signal: AbortSignal): Promise<void> },
-  logger: Logger,
-) {
+function keepRunning(home: string, cluster: Cluster, options: EmbeddedOptions) {
   const stop = new AbortController();
   const { signal } = stop;
 
@@ -229,13 +214,13 @@ function keepRunning(
       await delay(pauseMs, undefined, { signal, ref: false }).catch(() => undefined);
       if (signal.aborted) return;
       try {
-        if (!(await isRunning())) await start(signal);
+        if (!(await isRunningOn(cluster))) await startAgain(home, cluster, { ...options, signal });
         pauseMs = lookEveryMs;
       } catch (error) {
         if (signal.aborted) return;
         pauseMs = Math.min(pauseMs * 2, maxPauseMs);
         const next = `Next attempt in ${pauseMs / 1_000} s.`;
-        logger.error(`PostgreSQL is gone and cannot be started again: ${plainReason(error)} ${next}`);
+        options.logger.error(`PostgreSQL is gone and cannot be started again: ${plainReason(error)} ${next}`);
       }
     }
   }

@@ -83,10 +83,8 @@ async function readPidFile(dataDirectory: string): Promise<(Postmaster & { ready
 
 /** Only the server of this cluster accepts its password. */
 async function knock(cluster: Cluster, port: number): Promise<'welcome' | 'refusal' | 'none'> {
-  const client = new pg.Client({
-    connectionString: urlOf({ ...cluster, port }, 'postgres'),
-    connectionTimeoutMillis: knockMs,
-  });
+  const connectionString = urlOf({ ...cluster, port }, 'postgres');
+  const client = new pg.Client({ connectionString, connectionTimeoutMillis: knockMs });
   client.on('error', () => undefined);
   try {
     await client.connect();
@@ -99,8 +97,7 @@ async function knock(cluster: Cluster, port: number): Promise<'welcome' | 'refus
   }
 }
 
-/** Starts the server, on its previous port if that is free: processes that outlive a crash of it look for it there. */
-export async function startPostmaster(options: {
+interface StartOptions {
   cluster: Cluster;
   binaries: Binaries;
   user: ServerUser | undefined;
@@ -108,7 +105,10 @@ export async function startPostmaster(options: {
   logFile: string;
   logger: Logger;
   signal?: AbortSignal;
-}): Promise<Postmaster> {
+}
+
+/** Starts the server, on its previous port if that is free: processes that outlive a crash of it look for it there. */
+export async function startPostmaster(options: StartOptions): Promise<Postmaster> {
   const { cluster, binaries, user, settings, logFile, logger, signal } = options;
   const what = `PostgreSQL did not start on ${cluster.dataDirectory}`;
   let output = '';
@@ -132,7 +132,7 @@ export async function startPostmaster(options: {
     await log.close();
     const { pid = 0 } = child;
     try {
-      if (await isReady(cluster, pid, () => fault !== undefined, logger, signal)) return { pid, port };
+      if (await isReady(options, pid, () => fault !== undefined)) return { pid, port };
     } catch (error) {
       // It has no users yet; a process that waits for it starts it again.
       if (signal?.aborted && pid > 0) await stopPostmaster({ pid, port }, logger);
@@ -150,13 +150,7 @@ export async function startPostmaster(options: {
   throw new Error(explainFailure(what, output));
 }
 
-async function isReady(
-  cluster: Cluster,
-  pid: number,
-  hasEnded: () => boolean,
-  logger: Logger,
-  signal: AbortSignal | undefined,
-): Promise<boolean> {
+async function isReady({ cluster, logger, signal }: StartOptions, pid: number, hasEnded: () => boolean) {
   const started = Date.now();
   for (let said = started; !hasEnded(); await delay(pollMs)) {
     const recorded = await readPidFile(cluster.dataDirectory);

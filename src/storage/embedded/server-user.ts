@@ -18,12 +18,10 @@ export async function findServerUser(dataDirectory: string | undefined): Promise
   const users = parsePasswd(await readFile('/etc/passwd', 'utf8').catch(() => ''));
   const owner = dataDirectory && (await stat(dataDirectory).catch(() => undefined));
   if (owner && owner.uid !== 0) {
-    return (
-      users.find(({ uid }) => uid === owner.uid) ?? { name: `${owner.uid}`, uid: owner.uid, gid: owner.gid }
-    );
+    const { uid, gid } = owner;
+    return users.find((user) => user.uid === uid) ?? { name: `${uid}`, uid, gid };
   }
-  const preferred = preferredNames.flatMap((name) => users.find((user) => user.name === name) ?? []);
-  const user = preferred[0] ?? users[0];
+  const [user = users[0]] = preferredNames.flatMap((name) => users.find((each) => each.name === name) ?? []);
   if (user) return user;
   throw new Error(
     'PostgreSQL does not run as root, and this system has no other user: start signpost as an ordinary user, or set DATABASE_URL.',

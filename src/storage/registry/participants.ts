@@ -66,10 +66,8 @@ export async function setKeyState(
   return database.transaction(async (tx) => {
     // Every writer locks the participant first: at commit its versions are written under the same lock.
     await tx.query(sql`select from registry.participant where ${isOf(subscriber)} for no key update`);
-    const keys = await tx.rows<{
-      record_id: string;
-      state: RecordState;
-    }>(sql`select record_id, state from registry.signing_key
+    const keys = await tx.rows<{ record_id: string; state: RecordState }>(sql`
+      select record_id, state from registry.signing_key
       where ${isOf(subscriber)} and (${recordId}::text is null or record_id = ${recordId}) order by record_id for update`);
     if (keys.length === 0) throw unknown(subscriber, recordId);
     const movable = keys
@@ -129,9 +127,8 @@ async function putKey(tx: Queryable, subscriber: Subscriber, key: KeyRegistratio
   // Replacing is for another key: the same key, revoked, stays revoked.
   if (known?.state === 'revoked' && !other) return;
   if (other) {
-    await tx.query(
-      sql`delete from registry.signing_key where ${isOf(subscriber)} and record_id = ${key.recordId}`,
-    );
+    await tx.query(sql`delete from registry.signing_key
+      where ${isOf(subscriber)} and record_id = ${key.recordId}`);
   }
   await tx.query(sql`insert into registry.signing_key as k
       (namespace, registry_name, record_id, public_key, state, valid_from, valid_until, ttl_seconds)
@@ -155,10 +152,9 @@ function changeParticipant<T>(
   work: (tx: Transaction) => Promise<T>,
 ): Promise<T> {
   return database.transaction(async (tx) => {
-    const locked = await tx.count(
-      sql`select from registry.participant where ${isOf(subscriber)} for no key update`,
-    );
-    if (locked === 0) throw unknown(subscriber);
+    const isKnown = await tx.has(sql`select from registry.participant
+      where ${isOf(subscriber)} for no key update`);
+    if (!isKnown) throw unknown(subscriber);
     return work(tx);
   });
 }

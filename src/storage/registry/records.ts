@@ -77,12 +77,10 @@ export async function listKeyRecords(
   const matching = sql`(select * from ${listed}) listed
     where (${state}::text is null or ${shown} = ${state}) and (${name}::text is null or strpos(lower(record_id), lower(${name})) > 0)
       and (${from}::timestamptz is null or recorded_at >= ${from}) and (${to}::timestamptz is null or recorded_at <= ${to})`;
-  const first = { name: sql``, id: sql`record_id,`, date: sql`recorded_at desc,`, status: sql`${shown},` }[
-    order
-  ];
+  const first = { name: sql``, id: sql`record_id,`, date: sql`recorded_at desc,`, status: sql`${shown},` };
   const [records, total] = await Promise.all([
     database.rows<KeyRecord>(sql`select ${columns} from ${matching}
-      order by ${first} namespace, registry_name, record_id limit ${page.limit} offset ${page.offset}`),
+      order by ${first[order]} namespace, registry_name, record_id limit ${page.limit} offset ${page.offset}`),
     database.value<number>(sql`select count(*) from ${matching}`),
   ]);
   return { records, total };
@@ -170,12 +168,10 @@ function listedAsOn(subscriber: Subscriber, asOn: Date): Sql {
  * never be found again.
  */
 export function purgeVersions(queryable: Queryable, before: Date): Promise<number> {
-  return deleteInBatches(
-    queryable,
-    (limit) => sql`delete from registry.record_version where ctid = any (array(
-     select old.ctid from registry.record_version as next join registry.record_version as old
-       on (old.namespace, old.registry_name, old.record_id, old.version) = (next.namespace, next.registry_name, next.record_id, next.version - 1)
-     where next.recorded_at < ${before} order by next.recorded_at limit ${limit}
-   ))`,
-  );
+  const statement = (limit: number) => sql`delete from registry.record_version where ctid = any (array(
+      select old.ctid from registry.record_version as next join registry.record_version as old
+        on (old.namespace, old.registry_name, old.record_id, old.version) = (next.namespace, next.registry_name, next.record_id, next.version - 1)
+      where next.recorded_at < ${before} order by next.recorded_at limit ${limit}
+    ))`;
+  return deleteInBatches(queryable, statement);
 }

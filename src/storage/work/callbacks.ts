@@ -180,15 +180,11 @@ export async function purgeCallbacks(
 ): Promise<number> {
   let total = 0;
   for (const state of states) {
-    total += await deleteInBatches(
-      database,
-      (
-        limit,
-      ) => sql`delete from work.callback where settled_at < ${settledBefore} and state = ${state} and id = any (array(
-         select id from work.callback where state = ${state} order by id limit ${limit}
-       ))`,
-      purgeBatch,
-    );
+    const statement = (limit: number) => sql`delete from work.callback
+      where settled_at < ${settledBefore} and state = ${state} and id = any (array(
+        select id from work.callback where state = ${state} order by id limit ${limit}
+      ))`;
+    total += await deleteInBatches(database, statement, purgeBatch);
   }
   return total;
 }

@@ -13,10 +13,10 @@ import {
   isSettledForGood,
   type Lease,
   msUntilNextDue,
+  pullForward,
   release,
   renew,
 } from './leases.ts';
-import { pullForward } from './pull-forward.ts';
 import { createWorkSlots } from './slots.ts';
 
 export { LeaseLost } from './lease-lost.ts';

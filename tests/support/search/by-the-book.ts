@@ -7,7 +7,6 @@ import type { RankedResource, SpatialConstraint } from '../../../src/protocol/di
 import { ProtocolError } from '../../../src/protocol/errors.ts';
 import type { Geometry } from '../../../src/protocol/geojson.ts';
 import { distanceBetween } from '../../../src/rules/geometry/distance.ts';
-import { predicate } from '../../../src/rules/geometry/predicate.ts';
 import {
   createSearch,
   type SearchContext,
@@ -20,6 +19,7 @@ import { createThreadPool } from '../../../src/thread-pool.ts';
 import { createTestDatabase } from '../database/database.ts';
 import { patienceMs } from '../patience.ts';
 import { arbitraryIndex, arbitraryNow, arbitraryQuestion } from '../values/arbitrary-index.ts';
+import { predicate } from '../values/predicate.ts';
 import { compactLists } from './compact-lists.ts';
 import { answerByTheBook, findByTheBook, type KnownCatalog, type Question } from './discover-oracle.ts';
 import { feedSearch } from './open-search.ts';
