@@ -106,10 +106,9 @@ function originOf(host: string, port: number): string {
 function parseRoles(names: readonly string[]): Role[] {
   if (names.includes('all')) return [...roles];
   const unknown = names.filter((name) => !roles.some((role) => role === name));
-  if (unknown.length > 0 || names.length === 0) {
+  if (unknown.length > 0 || names.length === 0)
     throw new SettingsError(
       `ROLES has an unknown role: "${unknown.join(', ')}". Use: ${roles.join(', ')}, or all.`,
     );
-  }
   return roles.filter((role) => names.includes(role));
 }

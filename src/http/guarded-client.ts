@@ -129,9 +129,8 @@ export function createGuardedClient({
         url,
       );
       if (!isRedirect(method, answer.status)) return { answer, url };
-      if (redirects === maxRedirects) {
+      if (redirects === maxRedirects)
         throw new FetchFailure('redirects', `${given.href} redirects more than ${maxRedirects} times.`);
-      }
       const next = redirectTarget(url, answer);
       if (next.origin !== origin) {
         operatorConfigured = false;
@@ -231,9 +230,8 @@ function isRedirect(method: string, status: number): boolean {
 
 function redirectTarget(from: URL, { headers }: Head): URL {
   const location = flatten(headers).location;
-  if (location === undefined || !URL.canParse(location, from.href)) {
+  if (location === undefined || !URL.canParse(location, from.href))
     throw new FetchFailure('redirects', `${from.href} redirects to an invalid address.`);
-  }
   return new URL(location, from);
 }
 

@@ -30,9 +30,8 @@ export function buildOpenApi({
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation };
   };
   for (const action of actions) add(action.path, action.method, signedOperation(action, components));
-  for (const { method, path, operation } of plain) {
+  for (const { method, path, operation } of plain)
     add(path.replace(/:(\w+)/g, '{$1}'), method, plainOperation(operation, { method, path }, components));
-  }
   return {
     openapi: '3.1.0',
     info: {

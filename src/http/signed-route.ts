@@ -232,9 +232,8 @@ async function refuse(service: SignedService, progress: Progress, thrown: unknow
   const { raw } = progress;
   const error = asProtocolError(thrown);
   raw.refusal = error.code;
-  if (error.code === 'NET_INTERNAL_ERROR') {
+  if (error.code === 'NET_INTERNAL_ERROR')
     service.logger.error({ requestId: raw.id, url: raw.url, err: thrown }, 'a request failed');
-  }
   if (!turnedAway.has(error.code)) await readForRefusal(service, progress);
   return errorAnswer(error, { messageId: readableMessageId(progress), realm: service.self.subscriberId });
 }

@@ -115,12 +115,11 @@ async function readEnvelope(
   owner: string,
 ): Promise<Envelope> {
   const encoding = received.raw.headers['content-encoding'];
-  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity')
     throw new ProtocolError(
       'SCH_SCHEMA_VALIDATION_FAILED',
       `The body is sent with Content-Encoding "${encoding}"; send it as plain JSON.`,
     );
-  }
   const { body, receivedAt: now } = received;
   if (largeBodies && body.length >= largeBodyBytes) {
     const read = await largeBodies.read(body, { action, now, owner });

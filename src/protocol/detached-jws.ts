@@ -29,9 +29,8 @@ export function prepareJws(
 export function parseJws(text: string): DetachedJws {
   const [encodedHeader = '', payload, encodedSignature = '', ...more] = text.split('.');
   const signature = findBase64url(encodedSignature);
-  if (payload !== '' || more.length > 0 || signature?.length !== signatureBytes) {
+  if (payload !== '' || more.length > 0 || signature?.length !== signatureBytes)
     throw invalid('the signature is not a detached JWS, <header>..<signature>');
-  }
   return { encodedHeader, signature, kid: parseHeader(encodedHeader) };
 }
 
@@ -46,11 +45,10 @@ function parseHeader(encoded: string): string | undefined {
   const known =
     alg === 'EdDSA' && b64 === false && Array.isArray(crit) && crit.length === 1 && crit[0] === 'b64';
   const named = kid === undefined || (typeof kid === 'string' && kid !== '');
-  if (!known || !named || Object.keys(unknown).length > 0) {
+  if (!known || !named || Object.keys(unknown).length > 0)
     throw invalid(
       'the header of the JWS must be {"alg":"EdDSA","b64":false,"crit":["b64"]}, with or without a kid',
     );
-  }
   return kid;
 }
 

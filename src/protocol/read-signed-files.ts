@@ -111,9 +111,8 @@ export function parseIndexEntry(value: unknown, at: Segments = []): IndexEntry {
 }
 
 export function parseBaselineFile(document: unknown): BaselineFile {
-  if (isJsonObject(document) && document.fromVersion !== undefined) {
+  if (isJsonObject(document) && document.fromVersion !== undefined)
     throw faultAt('SCH_FIELD_NOT_ALLOWED', ['fromVersion'], 'is not allowed in a baseline file');
-  }
   return validator(BaselineFile)(settled(BaselineFile, document));
 }
 
@@ -184,9 +183,8 @@ function withRanges(entry: unknown): unknown {
 function withRange(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   const { version, fromVersion, toVersion } = value;
-  if (typeof version === 'number' && fromVersion === undefined && toVersion === undefined) {
+  if (typeof version === 'number' && fromVersion === undefined && toVersion === undefined)
     return { ...value, fromVersion: version - 1, toVersion: version };
-  }
   return value;
 }
 
@@ -197,7 +195,6 @@ function withVersion(value: unknown): unknown {
 }
 
 function checkRange({ fromVersion, toVersion }: { fromVersion: number; toVersion: number }, at: Segments) {
-  if (fromVersion >= toVersion) {
+  if (fromVersion >= toVersion)
     throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', [...at, 'fromVersion'], 'must be lower than toVersion');
-  }
 }

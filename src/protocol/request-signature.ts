@@ -40,17 +40,15 @@ export function parseSignatureHeader(value: string): SignatureHeader {
   const { keyId = '', created, expires, headers, signature = '' } = attributes ?? {};
   const segments = keyId.split('|');
   const [subscriberId = '', recordId = '', algorithm] = segments;
-  if (attributes === undefined || segments.length !== 3 || algorithm !== 'ed25519') {
+  if (attributes === undefined || segments.length !== 3 || algorithm !== 'ed25519')
     throw invalid(`the signature header must have the form ${template}`);
-  }
   if (findBase64(signature)?.length !== signatureBytes)
     throw invalid('the signature is not the canonical Base64 of 64 bytes');
-  if (!isSubscriberId(subscriberId) || !isIdPart(recordId)) {
+  if (!isSubscriberId(subscriberId) || !isIdPart(recordId))
     throw new ProtocolError(
       'AUT_KEY_NOT_FOUND',
       'no registry can hold the subscriberId or recordId of this keyId',
     );
-  }
   return {
     subscriberId,
     recordId,
@@ -98,9 +96,8 @@ export function findWindowFault(header: SignatureHeader, now: number, limits: Si
   if (created > expires) return 'expires before it was created';
   if (created > now + limits.clockSkewSeconds) return 'was created in the future: one of our clocks is wrong';
   if (expires <= now) return 'has expired';
-  if (expires - created > limits.maxSignatureSeconds) {
+  if (expires - created > limits.maxSignatureSeconds)
     return `is valid for more than ${limits.maxSignatureSeconds} seconds`;
-  }
   return undefined;
 }
 

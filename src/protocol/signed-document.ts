@@ -96,9 +96,8 @@ function contentOf(document: JsonObject): JsonObject {
 
 function parseDocumentSignature(document: JsonObject): DocumentSignature {
   const { signature, proof } = document;
-  if (signature === undefined && proof === undefined) {
+  if (signature === undefined && proof === undefined)
     throw new ProtocolError('AUT_SIGNATURE_MISSING', 'the document has neither a signature nor a proof');
-  }
   if (signature !== undefined && proof !== undefined)
     throw malformed('is there twice, as signature and as proof');
   if (typeof signature === 'string') return jwsSignature(signature);

@@ -20,12 +20,11 @@ export function findRefusal(
   entry: IndexEntry | undefined,
   { nodeId, registryName }: Pick<PublisherTree, 'nodeId' | 'registryName'>,
 ): ErrorBody | undefined {
-  if (entry?.retiredAt !== undefined) {
+  if (entry?.retiredAt !== undefined)
     return refusalAt(
       [...at, 'id'],
       `was retired at ${entry.retiredAt}, and a retired catalog never comes back`,
     );
-  }
   if (entry !== undefined && entry.catalogType !== catalogType) {
     const where = directiveAt ? [...directiveAt, 'catalogType'] : at;
     const problem = `changes a ${entry.catalogType} catalog to ${catalogType}, but a catalog never changes its type`;
@@ -33,12 +32,10 @@ export function findRefusal(
   }
   const { bppId, offers = [] } = catalog;
   const identity = identityOf(nodeId, registryName);
-  if (bppId !== undefined && !namesIdentity(bppId, identity, undefined, registryName)) {
+  if (bppId !== undefined && !namesIdentity(bppId, identity, undefined, registryName))
     return refusalAt([...at, 'bppId'], `does not name ${nodeId}`, 'AUT_UNAUTHORIZED_ACTION');
-  }
-  if (catalogType === 'MASTER' && offers.length > 0) {
+  if (catalogType === 'MASTER' && offers.length > 0)
     return refusalAt([...at, 'offers'], 'is not allowed in a MASTER catalog');
-  }
   return undefined;
 }
 
@@ -56,9 +53,8 @@ export function findContentFaults(
   checker: Check,
 ): ErrorBody[] {
   const { catalog, at } = submission;
-  if (next.resources.size + next.offers.size === 0) {
+  if (next.resources.size + next.offers.size === 0)
     return [refusalAt(at, 'would have neither a resource nor an offer')];
-  }
   const faults = createFaultList();
   faults.refuse(checkProvider(catalog.provider, checker, { at: [...at, 'provider'] }));
   faults.refuse(findDirectiveFaults(submission, next));

@@ -28,9 +28,8 @@ export async function publishCatalogs(tree: PublisherTree, request: TriggerReque
   return editTree(tree, async (edit) => {
     const turn: Turn = { tree, edit, indexName, forceBaseline, warnings: [] };
     const results: TriggerResult[] = [];
-    for (const submission of message ? triggerSubmissionsOf(message) : []) {
+    for (const submission of message ? triggerSubmissionsOf(message) : [])
       results[submission.position] = await publishCatalog(turn, submission);
-    }
     const commands = { retire: retireCatalog, pause: pauseCatalog, resume: resumeCatalog };
     for (const [name, ids] of Object.entries({ retire, pause, resume }) as [
       keyof typeof commands,
@@ -58,11 +57,10 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
   const found = edit.find(catalog.id);
   const refused = findRefusal(submission, found?.entry, tree);
   if (refused) return reject(catalog.id, [refused]);
-  if (found && turn.indexName !== undefined && found.indexName !== turn.indexName) {
+  if (found && turn.indexName !== undefined && found.indexName !== turn.indexName)
     return reject(catalog.id, [
       refusalAt([...at, 'id'], `is already published, in the index ${found.indexName}`),
     ]);
-  }
 
   const current = found && (await edit.read(found.entry));
   if (current && !current.content) {

@@ -117,9 +117,8 @@ async function write(writing: Writing, ready: readonly Ready[]): Promise<void> {
   const others = await countOtherResources(tx, rows);
   const ids = rows.map(({ id }) => id);
   await lockTargets(tx, ids);
-  for (const { work, reading, inheriting } of ready) {
+  for (const { work, reading, inheriting } of ready)
     await recordExtensions(tx, work.row, reading, inheriting);
-  }
   const keys = new Map(applied.map(({ owner, id, key }) => [refText({ owner, id }), key]));
   const keyOf = ({ work }: Ready) => keys.get(refText(refOf(work))) ?? 0;
 
@@ -185,14 +184,12 @@ async function judgeSizes(
   return ready.map((one) => {
     const { node, node_id: nodeId, catalog_id: catalogId } = one.work.row;
     const { resources = 0, offers = 0 } = counts.get(keyOf(one)) ?? {};
-    if (resources + offers === 0) {
+    if (resources + offers === 0)
       throw new TrustFault('change', 'empty-catalog', `Nothing would be left of ${catalogId}.`);
-    }
     const all = (others.get(nodeId) ?? 0) + resources;
     others.set(nodeId, all);
-    if (all > maxResources) {
+    if (all > maxResources)
       throw new CrawlFault('too-many-resources', `${node} has ${all} resources; ${maxResources} at most.`);
-    }
     return resources;
   });
 }

@@ -143,9 +143,8 @@ export function createMeters(fetcher: Fetcher, dailyBytes: number) {
       counts.set(id, count);
       return {
         async fetch(url, options) {
-          if (before + count.bytes >= dailyBytes) {
+          if (before + count.bytes >= dailyBytes)
             throw new CrawlFault('daily-quota', `The daily limit of ${node} is reached.`, { url });
-          }
           try {
             const fetched = await fetcher.fetch(url, options);
             if (fetched.kind === 'file') count.bytes += fetched.file.wire.length;

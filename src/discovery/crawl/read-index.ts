@@ -39,11 +39,10 @@ export async function readIndex(
     ...{ maxBytes: limits.maxIndexBytes, condition: known, share, signal },
   });
   if (answer.kind === 'unchanged') return answer;
-  if (answer.kind === 'missing') {
+  if (answer.kind === 'missing')
     throw new CrawlFault('file-missing', `There is no index at ${url}: it answers ${answer.status}.`, {
       url,
     });
-  }
   const { file, etag, modified } = answer;
   // In a thread: an index may be large.
   const digested = await webcrypto.subtle.digest('SHA-256', file.wire);
@@ -83,17 +82,15 @@ export async function readHint(reader: Reader, url: string, signal: AbortSignal)
   const { limits, registryName } = reader;
   const file = await fetchServed(reader, 'index', url, { maxBytes: limits.maxIndexBytes, signal });
   const nodeId = await readNodeId(reader, file, signal);
-  if (typeof nodeId !== 'string') {
+  if (typeof nodeId !== 'string')
     throw new TrustFault('index', 'malformed', `The index at ${url} does not name its node.`);
-  }
   const question = { identity: identityOf(nodeId, registryName), signal };
   const found = await findNodeRecord(reader, question);
   const { indexUrls = [], networkMemberships, keyNames } = await readNode(reader, question, found);
-  if (!indexUrls.includes(url)) {
+  if (!indexUrls.includes(url))
     throw new CrawlFault('index-unlisted', `The record of ${question.identity} does not list ${url}.`, {
       url,
     });
-  }
   const node = { ...hostingNode(reader, question.identity, found.records), keyNames };
   const { entries } = await judgeIndex(reader, node, file, signal);
   const masters = entries

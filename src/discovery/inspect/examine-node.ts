@@ -94,9 +94,8 @@ export async function* examineMembership(
   memberships: readonly string[],
 ): AsyncGenerator<Finding> {
   const about: About = { document: 'network' };
-  if (records.every(({ type }) => type?.toUpperCase() === 'BAP')) {
+  if (records.every(({ type }) => type?.toUpperCase() === 'BAP'))
     yield complaint('fault', about, 'consumer', `${identity} is registered as a BAP.`);
-  }
   if (named.includes(identity)) return yield holds(about, 'named by the settings (DISCOVERY_NODES)');
   if (policy.networkIds.length === 0) {
     const [first] = memberships;
