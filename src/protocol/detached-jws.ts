@@ -14,15 +14,12 @@ export function signJws(payload: Uint8Array, key: { privateKey: KeyObject; kid?:
 }
 
 /** The bytes to sign, and the text made from their signature, for callers that sign elsewhere or have the bytes in parts. */
-export function prepareJws(
-  payload: readonly Uint8Array[],
-  kid?: string,
-): { input: Buffer; write(signature: Buffer): string } {
+export function prepareJws(payload: readonly Uint8Array[], kid?: string) {
   const header = { alg: 'EdDSA', b64: false, crit: ['b64'], kid };
   const encodedHeader = Buffer.from(JSON.stringify(header)).toString('base64url');
   return {
     input: signingInput(encodedHeader, payload),
-    write: (signature) => `${encodedHeader}..${signature.toString('base64url')}`,
+    write: (signature: Buffer) => `${encodedHeader}..${signature.toString('base64url')}`,
   };
 }
 
