@@ -36,10 +36,7 @@ interface ServiceQuestion {
 
 const defaultMaxAnswerBytes = 1024 * 1024;
 
-export async function askService(
-  context: DiscoveryContext,
-  question: ServiceQuestion,
-): Promise<AnswerToQuestion> {
+export async function askService(context: DiscoveryContext, question: ServiceQuestion) {
   const { action, catalogUrl, message, query, signal } = question;
   const { self, hosting, client, registry, logger, now } = context;
   const { subscriberId: id } = self;
@@ -65,20 +62,16 @@ export async function askService(
   const { status, retryAfterMs } = answer;
   const nack = findNack(answer.body);
   if (status >= 200 && status < 300 && nack === undefined) return answer;
-  throw new StepFailed(`${action.name} was answered with ${status}${nack ? `: ${nack}` : ''}`, {
-    status,
-    retryAfterMs,
-  });
+  const problem = `${action.name} was answered with ${status}${nack ? `: ${nack}` : ''}`;
+  throw new StepFailed(problem, { status, retryAfterMs });
 }
 
 export function readAnswer<S extends TSchema>({ status, body }: AnswerToQuestion, schema: S): Static<S> {
   try {
     return validator(schema)(parseJson(body));
   } catch (error) {
-    throw new StepFailed(`the answer cannot be read: ${error instanceof Error ? error.message : error}`, {
-      status,
-      cause: error,
-    });
+    const reason = error instanceof Error ? error.message : error;
+    throw new StepFailed(`the answer cannot be read: ${reason}`, { status, cause: error });
   }
 }
 

@@ -3,12 +3,7 @@ import { bytesAtOnce, type InheritanceLimits, TooMuchHere } from '../../rules/in
 import type { Extender } from '../../rules/self-hosted/extend.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
-import {
-  type AppliedCatalog,
-  type IncomingCatalog,
-  type IndexWriter,
-  writeIndex,
-} from '../../search/port.ts';
+import { type IncomingCatalog, type IndexWriter, writeIndex } from '../../search/port.ts';
 import { hostTable, keepLeases } from '../../storage/crawl/hosts.ts';
 import { type LogLine, writeLog } from '../../storage/crawl/log.ts';
 import { announceMaster } from '../../storage/crawl/masters.ts';
@@ -146,10 +141,7 @@ async function write(writing: Writing, ready: readonly Ready[]): Promise<void> {
 }
 
 /** Writes all together; inherited content beyond one assembly follows in parts. */
-async function writeContent(
-  { tx, writer, checker }: Writing,
-  ready: readonly Ready[],
-): Promise<{ applied: AppliedCatalog[]; overriding: Overriding[][] }> {
+async function writeContent({ tx, writer, checker }: Writing, ready: readonly Ready[]) {
   const batches = ready.map(({ work, reading, inheriting }) =>
     assembleBatches(tx, work.row.id, reading, inheriting.extending, checker()),
   );

@@ -91,11 +91,7 @@ async function workOnce(
 }
 
 /** Does one task, with room for its files in memory until it is done. */
-async function withRoom<T>(
-  context: CrawlContext,
-  fetcher: Fetcher,
-  work: (own: CrawlContext) => Promise<T>,
-): Promise<T> {
+async function withRoom<T>(context: CrawlContext, fetcher: Fetcher, work: (own: CrawlContext) => Promise<T>) {
   const share = context.hosts.room();
   try {
     return await work({ ...context, reader: { ...context.reader, fetcher, share } });
@@ -122,9 +118,8 @@ async function performAll<Row>(
       if (outcome.url === undefined || hostOf(outcome.url) === host) fault = outcome;
     }
   };
-  const outcomes = await Promise.allSettled(
-    Array.from({ length: Math.min(itemsUnderWay, rows.length) }, work),
-  );
+  const working = Array.from({ length: Math.min(itemsUnderWay, rows.length) }, work);
+  const outcomes = await Promise.allSettled(working);
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   return fault;
 }
