@@ -139,9 +139,6 @@ async function sealBaseline(catalogId: string, content: CatalogContent, options:
 }
 
 /** The end of a cycle that starts now. */
-export function nextUpdate({
-  now,
-  nextUpdateSeconds,
-}: Pick<BuildOptions, 'now' | 'nextUpdateSeconds'>): string {
+export function nextUpdate({ now, nextUpdateSeconds }: Pick<BuildOptions, 'now' | 'nextUpdateSeconds'>) {
   return new Date(now.getTime() + nextUpdateSeconds * 1000).toISOString();
 }

@@ -20,11 +20,10 @@ export function findRefusal(
   entry: IndexEntry | undefined,
   { nodeId, registryName }: Pick<PublisherTree, 'nodeId' | 'registryName'>,
 ): ErrorBody | undefined {
-  if (entry?.retiredAt !== undefined)
-    return refusalAt(
-      [...at, 'id'],
-      `was retired at ${entry.retiredAt}, and a retired catalog never comes back`,
-    );
+  if (entry?.retiredAt !== undefined) {
+    const problem = `was retired at ${entry.retiredAt}, and a retired catalog never comes back`;
+    return refusalAt([...at, 'id'], problem);
+  }
   if (entry !== undefined && entry.catalogType !== catalogType) {
     const where = directiveAt ? [...directiveAt, 'catalogType'] : at;
     const problem = `changes a ${entry.catalogType} catalog to ${catalogType}, but a catalog never changes its type`;
@@ -103,11 +102,8 @@ function findDirectiveFaults({ extensions }: TriggerSubmission, { directives }: 
   return [...extensions].flatMap(([id, { extension, at, repeatedAt }]) => {
     const variant = variantKey(extension);
     const holder = variant === undefined ? undefined : holders.get(variant);
-    return [
-      ...(repeatedAt ? [refusalAt(repeatedAt, 'is a second directive for the same resource')] : []),
-      ...(holder === undefined || holder === id
-        ? []
-        : [refusalAt([...at, 'variant'], `is used by the resource ${holder} of this catalog`)]),
-    ];
+    const second = repeatedAt ? [refusalAt(repeatedAt, 'is a second directive for the same resource')] : [];
+    if (holder === undefined || holder === id) return second;
+    return [...second, refusalAt([...at, 'variant'], `is used by the resource ${holder} of this catalog`)];
   });
 }

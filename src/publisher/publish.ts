@@ -68,9 +68,8 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
       const problem = 'cannot be merged, because the published files cannot be read back: publish it whole';
       return reject(catalog.id, [refusalAt(at, problem)]);
     }
-    turn.warnings.push(
-      `The published files of ${catalog.id} cannot be read back; a new baseline replaces them.`,
-    );
+    const warning = `The published files of ${catalog.id} cannot be read back; a new baseline replaces them.`;
+    turn.warnings.push(warning);
   }
   const plan = planPublish(submission, current, tree.profile);
   const { next, diff } = plan;
