@@ -1,3 +1,4 @@
+import { attempt } from '../attempt.ts';
 import { type AnswerToQuestion, exchangeSigned, type Question } from '../delivery/exchange.ts';
 import { FetchFailure } from '../http/fetch-failure.ts';
 import type { Action } from '../protocol/actions.ts';
@@ -78,12 +79,8 @@ export function readAnswer<S extends TSchema>({ status, body }: AnswerToQuestion
 /** The error of a NACK in words; only small bodies can be NACKs. */
 function findNack(body: Buffer): string | undefined {
   if (body.length > 64 * 1024) return undefined;
-  try {
-    const { message } = JSON.parse(body.toString('utf8'));
-    if (!isJsonObject(message) || message.status !== 'NACK') return undefined;
-    const { error } = message;
-    return isJsonObject(error) ? `${error.code} ${error.message}` : 'NACK';
-  } catch {
-    return undefined;
-  }
+  const message = attempt(() => JSON.parse(body.toString('utf8')).message);
+  if (!isJsonObject(message) || message.status !== 'NACK') return undefined;
+  const { error } = message;
+  return isJsonObject(error) ? `${error.code} ${error.message}` : 'NACK';
 }

@@ -169,12 +169,7 @@ function nameRecord({ recordId, signingPublicKey, state }: ParticipantRecord): s
 }
 
 function holdsFor(document: JsonObject, key: KeyObject): boolean {
-  try {
-    verifyDocument(document, key);
-    return true;
-  } catch {
-    return false;
-  }
+  return attempt(() => verifyDocument(document, key)) !== undefined;
 }
 
 function rawKey(text: unknown): string | undefined {
