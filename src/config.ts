@@ -39,7 +39,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     seed: values[`${role}_PRIVATE_KEY`],
     url,
   });
-  const publisherUrl = values.PUBLISHER_URL ?? ownAddress(values.HOST, values.PUBLISHER_PORT);
+  const addressAt = (port: number) => ownAddress(values.HOST, port);
+  const publisherUrl = values.PUBLISHER_URL ?? addressAt(values.PUBLISHER_PORT);
   if (values.SEARCH_INDEX === 'opensearch' && values.OPENSEARCH_URL.length === 0)
     throw new SettingsError('Setting SEARCH_INDEX="opensearch" needs OPENSEARCH_URL.');
   return {
@@ -47,13 +48,10 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     /** OpenSearch shows a change after it was indexed and refreshed. */
     DISCOVER_MAX_LAG_MS: values.DISCOVER_MAX_LAG_MS ?? (values.SEARCH_INDEX === 'opensearch' ? 2_000 : 0),
     roles: parseRoles(values.ROLES),
-    registryUrl: values.REGISTRY_URL ?? `${ownAddress(values.HOST, values.REGISTRY_PORT)}/dedi`,
+    registryUrl: values.REGISTRY_URL ?? `${addressAt(values.REGISTRY_PORT)}/dedi`,
     identities: {
-      catalog: identity('CATALOG', values.CATALOG_URL ?? ownAddress(values.HOST, values.CATALOG_PORT)),
-      discovery: identity(
-        'DISCOVERY',
-        values.DISCOVERY_URL ?? ownAddress(values.HOST, values.DISCOVERY_PORT),
-      ),
+      catalog: identity('CATALOG', values.CATALOG_URL ?? addressAt(values.CATALOG_PORT)),
+      discovery: identity('DISCOVERY', values.DISCOVERY_URL ?? addressAt(values.DISCOVERY_PORT)),
       publisher: identity('PUBLISHER', publisherUrl),
       // A consumer only sends requests, so it needs no address.
       consumer: identity('CONSUMER', values.CONSUMER_URL),
@@ -106,10 +104,9 @@ function originOf(host: string, port: number): string {
 function parseRoles(names: readonly string[]): Role[] {
   if (names.includes('all')) return [...roles];
   const unknown = names.filter((name) => !roles.some((role) => role === name));
-  if (unknown.length > 0 || names.length === 0) {
+  if (unknown.length > 0 || names.length === 0)
     throw new SettingsError(
       `ROLES has an unknown role: "${unknown.join(', ')}". Use: ${roles.join(', ')}, or all.`,
     );
-  }
   return roles.filter((role) => names.includes(role));
 }

@@ -130,14 +130,8 @@ export async function startProcess(config: Config, options: StartOptions): Promi
     if (options.measuresDatabase !== false) addTroubleGauge({ metrics, troubles, logger });
     const client = createConfiguredClient(config);
     closers.push(() => client.close());
-    const freshRegistry = () =>
-      createRegistryClient({
-        url: config.registryUrl,
-        registryName: config.REGISTRY_NAME,
-        client,
-        logger,
-        metrics,
-      });
+    const { registryUrl: url, REGISTRY_NAME: registryName } = config;
+    const freshRegistry = () => createRegistryClient({ url, registryName, client, logger, metrics });
     const registry = freshRegistry();
     const shared = { config, client, registry, metrics, now };
 
@@ -239,10 +233,8 @@ export async function startProcess(config: Config, options: StartOptions): Promi
       roles.push({ role, url, listensOn: listeningAddress(config, role), triggerUrl, newToken });
     }
     // By now the lookup of our keys has usually finished; it is reported first.
-    await Promise.race([
-      Promise.all(registrations.map(({ first }) => first)),
-      delay(firstLookMs, undefined, { ref: false }),
-    ]);
+    const known = Promise.all(registrations.map(({ first }) => first));
+    await Promise.race([known, delay(firstLookMs, undefined, { ref: false })]);
     signal?.throwIfAborted();
     if (operationsStart === 'last') operationsUrl = await operations?.listen(operationsAddress);
     operations?.allStarted();

@@ -102,9 +102,8 @@ export function port(fallback: number, about: string): Kind<number> {
 function within(given: string, pattern: RegExp, min: number, max: number, what: string): number {
   const number = pattern.test(given) ? Number(given) : Number.NaN;
   if (number >= min && number <= max) return number;
-  throw new Error(
-    `must be ${what} ${max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`}`,
-  );
+  const range = max === Number.MAX_SAFE_INTEGER ? `of at least ${min}` : `from ${min} to ${max}`;
+  throw new Error(`must be ${what} ${range}`);
 }
 
 export function flag(fallback: boolean, about: string): Kind<boolean> {

@@ -27,9 +27,8 @@ function closeWithin(ms: number, closers: Closers): Promise<void> {
 
 async function closeAll(closers: Closers): Promise<void> {
   const failures: unknown[] = [];
-  for (const closer of closers.splice(0).reverse()) {
+  for (const closer of closers.splice(0).reverse())
     await closer().catch((error: unknown) => failures.push(error));
-  }
   if (failures.length > 0) throw failures[0];
 }
 

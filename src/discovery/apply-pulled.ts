@@ -50,6 +50,7 @@ export async function applyPulled(
   signal: AbortSignal,
 ): Promise<PageOutcome> {
   const outcome: PageOutcome = { catalogs: 0, written: 0, removed: 0, skipped: 0 };
+  const pulling = { ...context, page, outcome };
   const { logger, now } = context;
   let loggedAt = now().getTime();
   const group = new Map<string, ReceivedCatalog>();
@@ -63,7 +64,7 @@ export async function applyPulled(
     group.clear();
     documents = 0;
     if (underWay.size >= groupsAtOnce) await Promise.race(underWay.keys());
-    const applied = applyWhole(context, page, outcome, catalogs).then(() => {
+    const applied = applyWhole(pulling, catalogs).then(() => {
       underWay.delete(applied);
     });
     applied.catch(() => undefined); // a failed one stays in `underWay`, and is awaited there
@@ -84,7 +85,7 @@ export async function applyPulled(
         logger.info({ service: page.service, networkId: page.networkId, ...outcome }, 'pulling');
       }
       if ('invalidId' in part) {
-        await noteInvalid(context, page, part.invalidId);
+        await noteInvalid(pulling, part.invalidId);
         continue;
       }
       const { catalog, first, last } = part;
@@ -92,7 +93,7 @@ export async function applyPulled(
       await finishEarlier(catalog.id);
       if (!first || !last) {
         await applyGroup();
-        await applyPart(context, page, outcome, { catalog, first, last });
+        await applyPart(pulling, { catalog, first, last });
         continue;
       }
       group.set(catalog.id, catalog);
@@ -107,20 +108,17 @@ export async function applyPulled(
   return outcome;
 }
 
-function applyWhole(
-  context: DiscoveryContext,
-  page: PulledPage,
-  outcome: PageOutcome,
-  catalogs: readonly ReceivedCatalog[],
-): Promise<void> {
-  return inTransaction(context, page, outcome, catalogs, (tx, writer, incoming, held) => {
+type Pulling = DiscoveryContext & { page: PulledPage; outcome: PageOutcome };
+
+function applyWhole(pulling: Pulling, catalogs: readonly ReceivedCatalog[]): Promise<void> {
+  return inTransaction(pulling, catalogs, (tx, writer, incoming, held) => {
     const whole = incoming.map((one) => ({ ...one, mode: 'FULL' as const }));
-    return applyCopies({ tx, writer, logger: context.logger }, whole, held);
+    return applyCopies({ tx, writer, logger: pulling.logger }, whole, held);
   });
 }
 
 /** The catalog is still listed, so it is not gone; its held content stays. */
-async function noteInvalid({ database }: DiscoveryContext, page: PulledPage, id: string): Promise<void> {
+async function noteInvalid({ database, page }: Pulling, id: string): Promise<void> {
   const { feedId, run, service } = page;
   await database.transaction(async (tx) => {
     const copy = (await lockCopies(tx, sourceOf(service), [id])).get(id);
@@ -129,16 +127,11 @@ async function noteInvalid({ database }: DiscoveryContext, page: PulledPage, id:
 }
 
 /** A part of a catalog that is too large for one transaction: pushes and queries do not wait for the whole catalog. */
-async function applyPart(
-  context: DiscoveryContext,
-  page: PulledPage,
-  outcome: PageOutcome,
-  { catalog, first, last }: CatalogPart,
-): Promise<void> {
-  const { feedId } = page;
-  return inTransaction(context, page, outcome, [catalog], async (tx, writer, incoming, held) => {
+async function applyPart(pulling: Pulling, { catalog, first, last }: CatalogPart): Promise<void> {
+  const { feedId } = pulling.page;
+  return inTransaction(pulling, [catalog], async (tx, writer, incoming, held) => {
     const parts = incoming.map((one) => ({ ...one, mode: 'MERGE' as const, replacesMembers: true }));
-    const applied = await applyCopies({ tx, writer, logger: context.logger }, parts, held);
+    const applied = await applyCopies({ tx, writer, logger: pulling.logger }, parts, held);
     const [part] = parts;
     const [{ key } = { key: undefined }] = applied;
     if (part === undefined || key === undefined) return applied;
@@ -171,9 +164,7 @@ async function removeOthers(
 
 /** Passes on the applicable catalogs, and records that the feed listed all of them. */
 async function inTransaction(
-  { database, config, now }: DiscoveryContext,
-  page: PulledPage,
-  outcome: PageOutcome,
+  { database, config, now, page, outcome }: Pulling,
   catalogs: readonly ReceivedCatalog[],
   apply: (
     tx: Transaction,

@@ -1,3 +1,4 @@
+import { attempt } from '../attempt.ts';
 import { type AnswerToQuestion, exchangeSigned, type Question } from '../delivery/exchange.ts';
 import { FetchFailure } from '../http/fetch-failure.ts';
 import type { Action } from '../protocol/actions.ts';
@@ -36,10 +37,7 @@ interface ServiceQuestion {
 
 const defaultMaxAnswerBytes = 1024 * 1024;
 
-export async function askService(
-  context: DiscoveryContext,
-  question: ServiceQuestion,
-): Promise<AnswerToQuestion> {
+export async function askService(context: DiscoveryContext, question: ServiceQuestion) {
   const { action, catalogUrl, message, query, signal } = question;
   const { self, hosting, client, registry, logger, now } = context;
   const { subscriberId: id } = self;
@@ -65,32 +63,24 @@ export async function askService(
   const { status, retryAfterMs } = answer;
   const nack = findNack(answer.body);
   if (status >= 200 && status < 300 && nack === undefined) return answer;
-  throw new StepFailed(`${action.name} was answered with ${status}${nack ? `: ${nack}` : ''}`, {
-    status,
-    retryAfterMs,
-  });
+  const problem = `${action.name} was answered with ${status}${nack ? `: ${nack}` : ''}`;
+  throw new StepFailed(problem, { status, retryAfterMs });
 }
 
 export function readAnswer<S extends TSchema>({ status, body }: AnswerToQuestion, schema: S): Static<S> {
   try {
     return validator(schema)(parseJson(body));
   } catch (error) {
-    throw new StepFailed(`the answer cannot be read: ${error instanceof Error ? error.message : error}`, {
-      status,
-      cause: error,
-    });
+    const reason = error instanceof Error ? error.message : error;
+    throw new StepFailed(`the answer cannot be read: ${reason}`, { status, cause: error });
   }
 }
 
 /** The error of a NACK in words; only small bodies can be NACKs. */
 function findNack(body: Buffer): string | undefined {
   if (body.length > 64 * 1024) return undefined;
-  try {
-    const { message } = JSON.parse(body.toString('utf8'));
-    if (!isJsonObject(message) || message.status !== 'NACK') return undefined;
-    const { error } = message;
-    return isJsonObject(error) ? `${error.code} ${error.message}` : 'NACK';
-  } catch {
-    return undefined;
-  }
+  const message = attempt(() => JSON.parse(body.toString('utf8')).message);
+  if (!isJsonObject(message) || message.status !== 'NACK') return undefined;
+  const { error } = message;
+  return isJsonObject(error) ? `${error.code} ${error.message}` : 'NACK';
 }

@@ -17,13 +17,9 @@ async function tellLog(
   { database, config }: DiscoveryContext,
   { identity, record, query }: VerifiedRequest<typeof actions.crawlLog>,
 ): Promise<Answer> {
-  if (!namesIdentity(query.nodeId, identity, record.subscriberId, config.REGISTRY_NAME)) {
-    throw new ProtocolError(
-      'AUT_UNAUTHORIZED_ACTION',
-      `The crawl log of ${query.nodeId} is not for ${identity}.`,
-      { path: '$.query.nodeId' },
-    );
-  }
+  const problem = `The crawl log of ${query.nodeId} is not for ${identity}.`;
+  if (!namesIdentity(query.nodeId, identity, record.subscriberId, config.REGISTRY_NAME))
+    throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', problem, { path: '$.query.nodeId' });
   const page = pageOf(query);
   const { lines, total } = await readLog(database, { node: identity, ...page });
   const answer: CrawlLogAnswer = { entries: lines.map(entryOf), pagination: { total, ...page } };

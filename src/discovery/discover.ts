@@ -149,12 +149,7 @@ function tellCut({ logger }: DiscoverContext, request: Discover, { leftOut, pagi
     logger.info({ messageId, bapId, leftOut }, 'the offers on a resource alone fill an on_discover');
 }
 
-async function tellNothing(
-  context: DiscoverContext,
-  request: Discover,
-  found: Found,
-  deadline: Deadline,
-): Promise<Answer> {
+async function tellNothing(context: DiscoverContext, request: Discover, found: Found, deadline: Deadline) {
   const { database, logger } = context;
   await context.search.confirm(found, deadline);
   const { total } = found.answer;

@@ -37,14 +37,10 @@ export async function downloadPull(
     await file.close();
     throw error;
   }
+  const whole = { start: 0, autoClose: false, highWaterMark: 256 * 1024 };
   return {
     /** The JSON from its start; may be read several times. */
-    read: (): AsyncIterable<Uint8Array> =>
-      inflateStream(
-        file.createReadStream({ start: 0, autoClose: false, highWaterMark: 256 * 1024 }),
-        maxInflatedBytes,
-        manifest.url,
-      ),
+    read: () => inflateStream(file.createReadStream(whole), maxInflatedBytes, manifest.url),
     close: () => file.close(),
   };
 }

@@ -27,9 +27,8 @@ async function receive(
     const feed = await findWaitingFeed(tx, messageId);
     // The pull was issued again meanwhile, or is no longer wanted.
     if (feed === undefined) return logger.debug({ messageId, signer }, 'an on_pull came too late');
-    if (!isService(feed, signer, record)) {
+    if (!isService(feed, signer, record))
       throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', `This pull was not requested from ${signer}.`);
-    }
     if (feed.service === null) await learnService(tx, [feed.id], signer);
     const taken = { role: 'discovery', messageId, signer, action: actions.onPull.name, digest };
     if (await takeCallback(tx, taken)) await keepAnswer(tx, feed.id, { messageId, body });

@@ -14,12 +14,7 @@ import { readHeads } from './split-catalogs.ts';
 const maxPages = 100_000;
 
 /** Applies the page of an on_pull (catalog spec: POST /catalog/on_pull); `next` is the offset of the next page, if any. FAILED applies nothing. */
-export async function applyAnswer(
-  context: DiscoveryContext,
-  feed: Feed,
-  body: Buffer,
-  signal: AbortSignal,
-): Promise<{ outcome: PageOutcome; next?: number }> {
+export async function applyAnswer(context: DiscoveryContext, feed: Feed, body: Buffer, signal: AbortSignal) {
   // Checked on arrival (on-pull.ts).
   const message: OnPullMessage = JSON.parse(body.toString('utf8')).message;
   const { status, catalogs = [], downloadManifest, pagination, error } = message;
@@ -27,10 +22,8 @@ export async function applyAnswer(
     throw new StepFailed(`${actions.onPull.name} is FAILED: ${error?.code} ${error?.message}`);
   if (!downloadManifest) {
     const ids = catalogs.map(({ id }) => id);
-    return {
-      outcome: await apply(ids, inlineParts(catalogs)),
-      next: nextOffset(feed, ids.length, pagination),
-    };
+    const outcome = await apply(ids, inlineParts(catalogs));
+    return { outcome, next: nextOffset(feed, ids.length, pagination) };
   }
   const { catalog_url: catalogUrl } = feed;
   const download = await downloadPull(context, downloadManifest, { catalogUrl, signal });

@@ -70,10 +70,7 @@ async function askForPull(
   if (feeds > 0) logger.info({ service, reason }, 'everything will be pulled');
 }
 
-export async function receivePush(
-  context: ReceivingContext,
-  request: VerifiedRequest<typeof actions.push>,
-): Promise<Answer> {
+export async function receivePush(context: ReceivingContext, request: VerifiedRequest<typeof actions.push>) {
   const { identity: service } = request;
   const { messageId } = request.context;
   const parts = [...inParts(pushedCatalogs(request.message, context.config.DEFAULT_NETWORK_ID))];
@@ -155,11 +152,8 @@ function pushedCatalogs(
 ): PushedCatalog[] {
   const directives = new Map(publishDirectives.map((directive) => [directive.catalogId, directive]));
   return catalogs.map((catalog) => {
-    const {
-      catalogType = 'REGULAR',
-      updateMode = 'MERGE',
-      visibleTo = [defaultNetwork],
-    } = directives.get(catalog.id) ?? {};
+    const given: Partial<PublishDirective> = directives.get(catalog.id) ?? {};
+    const { catalogType = 'REGULAR', updateMode = 'MERGE', visibleTo = [defaultNetwork] } = given;
     return { catalog, directive: { catalogType, updateMode, visibleTo } };
   });
 }
@@ -172,8 +166,7 @@ function matchesAny(
   const matchable = { networkIds: directive.visibleTo, schemaTypes: schemaTypesOf(catalog) };
   return feeds.some(({ subscribed, network_id: networkId, schema_types: asked }) => {
     const networkIds = networkId === '' ? [] : [networkId];
-    return (
-      subscribed && matchesInterest({ networkIds, schemaTypes: schemaIdentities(asked, aliases) }, matchable)
-    );
+    const interest = { networkIds, schemaTypes: schemaIdentities(asked, aliases) };
+    return subscribed && matchesInterest(interest, matchable);
   });
 }

@@ -1,7 +1,7 @@
 import { isAskedService } from '../protocol/asked-service.ts';
 import type { ParticipantRecord } from '../protocol/registry-record.ts';
 import type { Transaction } from '../storage/database.ts';
-import { feedTable, learnService, listFeeds, type SubscribedFeed } from '../storage/feeds/feeds.ts';
+import { feedTable, learnService, listFeeds } from '../storage/feeds/feeds.ts';
 import type { DiscoveryContext } from './context.ts';
 
 // Identifies the catalog service of a subscription: the configured identity, or the one that answered at the configured address; until that is
@@ -16,11 +16,7 @@ export function isService(
 }
 
 /** The feeds of the signer, which is remembered as their service. */
-export async function findFeedsOf(
-  tx: Transaction,
-  identity: string,
-  record: Pick<ParticipantRecord, 'url'>,
-): Promise<SubscribedFeed[]> {
+export async function findFeedsOf(tx: Transaction, identity: string, record: Pick<ParticipantRecord, 'url'>) {
   const feeds = (await listFeeds(tx)).filter((feed) => isService(feed, identity, record));
   const learned = feeds.filter(({ service }) => service === null).map(({ id }) => id);
   if (learned.length > 0) await learnService(tx, learned, identity);

@@ -1,7 +1,7 @@
 import { actions } from '../protocol/actions.ts';
 import { identityOf } from '../protocol/identity.ts';
 import { SubscriptionId } from '../protocol/shapes.ts';
-import { Type } from '../protocol/type.ts';
+import { type TProperties, Type } from '../protocol/type.ts';
 import { withoutTrailingSlashes } from '../rules/base-address.ts';
 import type { SubscriptionSetting } from '../setting-items.ts';
 import { abandonListing, findExpected } from '../storage/feeds/copies.ts';
@@ -138,20 +138,14 @@ async function isSubscribed(
 const active = 'ACTIVE';
 const unknownTo = [400, 403, 404];
 
-const Listed = Type.Object({
-  message: Type.Object({
-    subscriptions: Type.Array(
-      Type.Object({ subscriptionId: Type.String(), status: Type.Optional(Type.String()) }),
-    ),
-  }),
-});
+/** The needed part of an answer: services differ in the rest. */
+const subscriptionsOf = <P extends TProperties>(subscription: P, minItems = 0) =>
+  Type.Object({
+    message: Type.Object({ subscriptions: Type.Array(Type.Object(subscription), { minItems }) }),
+  });
 
-/** The needed part of the answer: services differ in the rest. */
-const Subscribed = Type.Object({
-  message: Type.Object({
-    subscriptions: Type.Array(Type.Object({ subscriptionId: SubscriptionId }), { minItems: 1 }),
-  }),
-});
+const Listed = subscriptionsOf({ subscriptionId: Type.String(), status: Type.Optional(Type.String()) });
+const Subscribed = subscriptionsOf({ subscriptionId: SubscriptionId }, 1);
 
 export const tidy: FeedStep = async (context, claim, signal) => {
   const { catalog_url: catalogUrl, cancelled_ids: ids, subscription_id: current } = claim.row;

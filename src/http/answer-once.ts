@@ -63,9 +63,6 @@ function sameRequest(remembered: RememberedAnswer | undefined, { digest }: Occur
   if (!remembered) return undefined;
   const { status, body, truncated } = remembered;
   if (remembered.digest === digest) return { status, body, headers: truncatedHeaders(truncated) };
-  throw new ProtocolError(
-    'CTX_MESSAGE_ID_DUPLICATE',
-    'An earlier request of this caller had the same messageId and another body.',
-    { path: '$.context.messageId' },
-  );
+  const says = 'An earlier request of this caller had the same messageId and another body.';
+  throw new ProtocolError('CTX_MESSAGE_ID_DUPLICATE', says, { path: '$.context.messageId' });
 }

@@ -139,9 +139,8 @@ async function findAnswered(
 /** Node keeps only the first of repeated headers; a proxy may have checked another one, so none counts. */
 export function authorizationOf({ rawHeaders, headers }: IncomingMessage): string {
   const value = headers.authorization;
-  if (value === undefined) {
+  if (value === undefined)
     throw new ProtocolError('AUT_SIGNATURE_MISSING', 'The request has no Authorization header.');
-  }
   let found = 0;
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const name = rawHeaders[index];

@@ -38,9 +38,8 @@ export function callbackAddress(
     const range = literal === undefined ? undefined : specialRangeOf(literal);
     if (range !== undefined) throw wrong(`must be a public address, but ${base.hostname} is not (${range})`);
   }
-  if (config.CHECK_CALLBACK_ORIGIN && record.url !== undefined && originOf(record.url) !== base.origin) {
+  if (config.CHECK_CALLBACK_ORIGIN && record.url !== undefined && originOf(record.url) !== base.origin)
     throw wrong(`must have the origin of the caller's registry record, ${record.url}`);
-  }
   return joinPath(base.href, callback.path);
 }
 

@@ -13,9 +13,8 @@ export function isNotModified(headers: IncomingHttpHeaders, { etag, lastModified
   const tags = headers['if-none-match'];
   if (tags !== undefined) return namesTag(tags, etag);
   const since = parseHttpDate(headers['if-modified-since']);
-  return (
-    since !== undefined && lastModified !== undefined && wholeSeconds(lastModified) <= wholeSeconds(since)
-  );
+  if (since === undefined || lastModified === undefined) return false;
+  return wholeSeconds(lastModified) <= wholeSeconds(since);
 }
 
 /** The requested part: only for GET, because ranges are not defined for other methods (RFC 9110, section 14.2). */
@@ -33,9 +32,8 @@ function isOtherContent(headers: IncomingHttpHeaders, { etag, lastModified }: Va
   const known = headers['if-range'];
   if (known === undefined || known === etag) return false;
   const date = parseHttpDate(String(known));
-  return (
-    date === undefined || lastModified === undefined || wholeSeconds(date) !== wholeSeconds(lastModified)
-  );
+  if (date === undefined || lastModified === undefined) return true;
+  return wholeSeconds(date) !== wholeSeconds(lastModified);
 }
 
 /** Weak comparison: sufficient for a whole content. */

@@ -23,19 +23,16 @@ export interface DocsPage {
 }
 
 export function addViewerRoute(server: FastifyInstance): void {
-  server.get<{ Params: { file: string } }>(
-    '/docs/:file',
-    { config: { always: true } },
-    async (request, reply) => {
-      const { file } = request.params;
-      const contentType = contentTypes[extname(file)];
-      const isName = /^[\w.-]+$/.test(file);
-      const opened = contentType && isName ? await openFile(viewerFiles, file) : undefined;
-      if (!opened || !contentType)
-        throw new ProtocolError('NET_NOT_IMPLEMENTED', 'There is no such file here.', { status: 404 });
-      return sendFile(opened, { contentType, isVersioned: false, now: new Date() }, request, reply);
-    },
-  );
+  const config = { always: true };
+  server.get<{ Params: { file: string } }>('/docs/:file', { config }, async (request, reply) => {
+    const { file } = request.params;
+    const contentType = contentTypes[extname(file)];
+    const isName = /^[\w.-]+$/.test(file);
+    const opened = contentType && isName ? await openFile(viewerFiles, file) : undefined;
+    if (!opened || !contentType)
+      throw new ProtocolError('NET_NOT_IMPLEMENTED', 'There is no such file here.', { status: 404 });
+    return sendFile(opened, { contentType, isVersioned: false, now: new Date() }, request, reply);
+  });
 }
 
 const contentTypes: Record<string, string> = {

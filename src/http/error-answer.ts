@@ -19,12 +19,10 @@ interface RefusedRequest {
 export function errorAnswer(thrown: unknown, { messageId, realm }: RefusedRequest = {}): Answer {
   const error = asProtocolError(thrown);
   const headers: Record<string, string> = {};
-  if (error.retryAfterSeconds !== undefined) {
+  if (error.retryAfterSeconds !== undefined)
     headers['retry-after'] = String(Math.max(1, Math.ceil(error.retryAfterSeconds)));
-  }
-  if (error.status === 401 && realm !== undefined) {
+  if (error.status === 401 && realm !== undefined)
     headers['www-authenticate'] = `Signature realm="${realm}",headers="(created) (expires) digest"`;
-  }
   // 202 acknowledges a received message that is not processed: an ACK with an error block.
   const received = error.status === 202 && messageId !== undefined;
   const body = received ? ack(messageId, error) : nack(error, messageId);

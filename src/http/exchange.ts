@@ -71,10 +71,8 @@ export function startDeadline(
   const end = (...failure: ConstructorParameters<typeof FetchFailure>) =>
     controller.abort(new FetchFailure(...failure));
   const giveUp = () => end('aborted', `The call to ${origin} was given up.`, signal?.reason);
-  const timer = setTimeout(
-    () => end('timeout', `${origin} did not answer completely within ${timeoutMs} ms.`),
-    timeoutMs,
-  );
+  const endLate = () => end('timeout', `${origin} did not answer completely within ${timeoutMs} ms.`);
+  const timer = setTimeout(endLate, timeoutMs);
   if (signal?.aborted) giveUp();
   signal?.addEventListener('abort', giveUp, { once: true });
   return {

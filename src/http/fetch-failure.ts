@@ -32,12 +32,10 @@ export function asFetchFailure(error: unknown, url: URL): FetchFailure {
   if (error instanceof FetchFailure) return error;
   if (!isOfNetwork(error)) throw error;
   const { code = '', message: detail } = error;
-  if (/^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/.test(code)) {
+  if (/^(UND_ERR_(CONNECT|HEADERS|BODY)_TIMEOUT|ETIMEDOUT)$/.test(code))
     return new FetchFailure('timeout', `${url.origin} did not answer in time.`, error);
-  }
-  if (code === 'UND_ERR_HEADERS_OVERFLOW') {
+  if (code === 'UND_ERR_HEADERS_OVERFLOW')
     return new FetchFailure('too-large', `${url.origin} sent more headers than we read.`, error);
-  }
   const message = `${url.origin} cannot be reached: ${reasons[code] ?? detail}.`;
   return new FetchFailure('unreachable', message, error);
 }

@@ -69,9 +69,7 @@ const maxRedirectBytes = 65_536;
 const connectionsPerOrigin = 64;
 const keepAliveMs = 10_000;
 
-export function createConfiguredClient(
-  config: Pick<Config, 'ALLOW_PRIVATE_ADDRESSES' | 'DNS_SERVERS'>,
-): GuardedClient {
+export function createConfiguredClient(config: Pick<Config, 'ALLOW_PRIVATE_ADDRESSES' | 'DNS_SERVERS'>) {
   const { ALLOW_PRIVATE_ADDRESSES: allowPrivateAddresses, DNS_SERVERS: nameServers } = config;
   return createGuardedClient({ allowPrivateAddresses, nameServers });
 }
@@ -84,11 +82,8 @@ export function createGuardedClient({
 }: GuardedClientOptions): GuardedClient {
   // Two pools: a connection that was opened without the check can never serve a call that needs it.
   const open = createConnections(connectionsPerOrigin, { ...agentOptions, connect: openConnector(lookup) });
-  const guarded = createConnections(connectionsPerOrigin, {
-    ...agentOptions,
-    connect: guardedConnector(lookup),
-  });
-
+  const connect = guardedConnector(lookup);
+  const guarded = createConnections(connectionsPerOrigin, { ...agentOptions, connect });
   const few = fewCalls ? createFewCalls(lookup) : undefined;
 
   function connectionsFor(url: URL, operatorConfigured: boolean): Connections {
@@ -123,15 +118,11 @@ export function createGuardedClient({
       const { origin, pathname, search } = url;
       const connections = connectionsFor(url, operatorConfigured);
       const connection = { ...connections.take(origin), isOpen: connections === open };
-      const answer = await exchanged(
-        connection,
-        { origin, path: pathname + search, method, headers, body },
-        url,
-      );
+      const request = { origin, path: pathname + search, method, headers, body };
+      const answer = await exchanged(connection, request, url);
       if (!isRedirect(method, answer.status)) return { answer, url };
-      if (redirects === maxRedirects) {
+      if (redirects === maxRedirects)
         throw new FetchFailure('redirects', `${given.href} redirects more than ${maxRedirects} times.`);
-      }
       const next = redirectTarget(url, answer);
       if (next.origin !== origin) {
         operatorConfigured = false;
@@ -231,17 +222,15 @@ function isRedirect(method: string, status: number): boolean {
 
 function redirectTarget(from: URL, { headers }: Head): URL {
   const location = flatten(headers).location;
-  if (location === undefined || !URL.canParse(location, from.href)) {
+  if (location === undefined || !URL.canParse(location, from.href))
     throw new FetchFailure('redirects', `${from.href} redirects to an invalid address.`);
-  }
   return new URL(location, from);
 }
 
 /** Headers that redirects to another host must not carry: signatures and cookies. */
 function withoutCredentials(headers: Record<string, string>): Record<string, string> {
-  return Object.fromEntries(
-    Object.entries(headers).filter(([name]) => !/^(authorization|cookie|proxy-authorization)$/i.test(name)),
-  );
+  const isSecret = (name: string) => /^(authorization|cookie|proxy-authorization)$/i.test(name);
+  return Object.fromEntries(Object.entries(headers).filter(([name]) => !isSecret(name)));
 }
 
 async function* limited(answer: Streamed, url: URL, maxBytes: number): AsyncGenerator<Buffer> {

@@ -28,10 +28,7 @@ export function addHomePage(server: FastifyInstance, page: HomePage): void {
   );
 }
 
-function listLinks(
-  { links = [], operations, consoleUrl }: HomePage,
-  isSameMachine: boolean,
-): readonly HomeLink[] {
+function listLinks({ links = [], operations, consoleUrl }: HomePage, isSameMachine: boolean) {
   const atConsole =
     consoleUrl !== undefined && isSameMachine ? [{ href: consoleUrl, about: 'the console' }] : [];
   if (operations) return [...atConsole, ...links, openApi];

@@ -1,13 +1,14 @@
 import { setImmediate as immediate } from 'node:timers/promises';
-import { reviveError } from '../carried-error.ts';
+import { type PlainError, plainError, reviveError } from '../carried-error.ts';
 import type { Logger } from '../logger.ts';
-import type { Action } from '../protocol/actions.ts';
-import type { Envelope } from '../protocol/envelope.ts';
+import { type Action, actions } from '../protocol/actions.ts';
+import { type Envelope, parseEnvelope } from '../protocol/envelope.ts';
 import { overloaded, ProtocolError } from '../protocol/errors.ts';
-import { joinJson } from '../protocol/json-pieces.ts';
+import { type Json, parseJson } from '../protocol/json.ts';
+import { joinJson, splitJson } from '../protocol/json-pieces.ts';
+import { findMessageId } from '../protocol/message-id.ts';
 import { messageIdScanUrl, scanMessageId } from '../protocol/message-id-scan.ts';
 import { createThreadPool, DeadlineExceeded } from '../thread-pool.ts';
-import { type AsideResult, type AsideTask, readAside, readAsideUrl } from './read-aside.ts';
 
 // Large bodies are parsed and checked in a thread, and joined here a few milliseconds at a time: reading five megabytes at once takes most of a second.
 
@@ -32,7 +33,7 @@ export function createLargeBodies(logger: Logger) {
       { action: { method, path }, now, owner }: { action: Action; now: Date; owner: string },
     ) {
       const input: AsideTask = { body, method, path, now };
-      const task = { module: readAsideUrl, name: readAside.name, input, deadlineMs, waitMs, owner };
+      const task = { module: import.meta.url, name: readAside.name, input, deadlineMs, waitMs, owner };
       const says = 'Too many large bodies are being read. Try again later.';
       const { messageId, outcome } = await reading.run<AsideResult>(task).catch(refuse(says));
       if ('refused' in outcome) {
@@ -73,4 +74,38 @@ async function join(pieces: readonly string[]): Promise<{ envelope: Envelope; sp
   }
   spentMs += performance.now() - began;
   return { envelope: joined.value() as unknown as Envelope, spentMs };
+}
+
+interface AsideTask {
+  body: Uint8Array;
+  method: string;
+  path: string;
+  now: Date;
+}
+
+interface AsideResult {
+  messageId?: string;
+  /** Pieces of the envelope (json-pieces.ts), or the ProtocolError that refused it. */
+  outcome: { pieces: string[] } | { refused: PlainError };
+}
+
+/** Runs in the thread: parses and checks the body, and returns it in pieces. */
+export function readAside({ body, method, path, now }: AsideTask): AsideResult {
+  let json: Json | undefined;
+  try {
+    json = parseJson(body);
+    const { context, message } = parseEnvelope(json, actionAt(method, path), now);
+    const messageId = findMessageId(json);
+    return { messageId, outcome: { pieces: splitJson({ context, message } as unknown as Json) } };
+  } catch (error) {
+    if (!(error instanceof ProtocolError)) throw error;
+    const messageId = findMessageId(json) ?? scanMessageId(body);
+    return { messageId, outcome: { refused: plainError(error) } };
+  }
+}
+
+function actionAt(method: string, path: string): Action {
+  const action = Object.values(actions).find((each) => each.method === method && each.path === path);
+  if (action === undefined) throw new TypeError(`there is no ${method} ${path}`);
+  return action;
 }

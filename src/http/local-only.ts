@@ -18,10 +18,8 @@ export function keepStrangersOut(server: FastifyInstance, local: LocalServer): v
 /** In a container it may have to listen on another address, protected by other means. */
 export function warnIfReachable({ host, what }: LocalServer, logger: Logger): void {
   if (isThisMachine(host)) return;
-  logger.warn(
-    { host },
-    `the ${what} accepts unsigned requests from anyone who can reach it: make sure that only its users can`,
-  );
+  const says = `the ${what} accepts unsigned requests from anyone who can reach it: make sure that only its users can`;
+  logger.warn({ host }, says);
 }
 
 function refuseStrangers({ headers, hostname, raw }: FastifyRequest, { host, what }: LocalServer): void {
@@ -50,8 +48,6 @@ export function isThisMachine(host: string): boolean {
 }
 
 function notForStrangers(what: string, taken: string): ProtocolError {
-  return new ProtocolError(
-    'AUT_UNAUTHORIZED_ACTION',
-    `The ${what} is for programs of this machine: it accepts ${taken}.`,
-  );
+  const says = `The ${what} is for programs of this machine: it accepts ${taken}.`;
+  return new ProtocolError('AUT_UNAUTHORIZED_ACTION', says);
 }

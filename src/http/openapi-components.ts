@@ -26,12 +26,7 @@ export class Components {
   }
 
   #within(schema: JsonSchema): JsonSchema {
-    return Object.fromEntries(
-      Object.entries(schema).map(([keyword, value]) => [
-        keyword,
-        dataKeywords.has(keyword) ? value : this.#child(value),
-      ]),
-    );
+    return mapValues(schema, (value, keyword) => (dataKeywords.has(keyword) ? value : this.#child(value)));
   }
 
   #child(value: unknown): unknown {
@@ -42,6 +37,10 @@ export class Components {
 
 /** Keywords that hold values, not schemas. */
 const dataKeywords = new Set(['examples', 'example', 'default', 'enum', 'const']);
+
+export function mapValues<V, R>(members: Record<string, V>, change: (value: V, name: string) => R) {
+  return Object.fromEntries(Object.entries(members).map(([name, value]) => [name, change(value, name)]));
+}
 
 /** A TypeBox schema has internal marks; its JSON form is the schema. */
 export function plainJson(schema: TSchema): JsonSchema {

@@ -109,13 +109,9 @@ export function renderExamples(
 ): Record<string, Example> {
   return Object.fromEntries(
     examples.map(({ name, summary, error, change }) => {
-      const value = errorAnswer(error, {
-        messageId: error.code === 'SCH_INVALID_JSON' ? undefined : messageId,
-      }).body;
-      return [
-        name,
-        { summary, ...(change && { description: describeChange(change) }), value: value as object },
-      ];
+      const readId = error.code === 'SCH_INVALID_JSON' ? undefined : messageId;
+      const value = errorAnswer(error, { messageId: readId }).body as object;
+      return [name, { summary, ...(change && { description: describeChange(change) }), value }];
     }),
   );
 }

@@ -3,7 +3,7 @@ import { type Action, actions as allActions } from '../protocol/actions.ts';
 import { type ActionExamples, actionExamples, type Example } from '../protocol/example-messages.ts';
 import type { TSchema } from '../protocol/type.ts';
 import { validator } from '../protocol/validate.ts';
-import { Components, type JsonSchema, plainJson } from './openapi-components.ts';
+import { Components, type JsonSchema, mapValues, plainJson } from './openapi-components.ts';
 import {
   type DescribedRefusal,
   describeRefusals,
@@ -15,24 +15,15 @@ import { signatureHeader, signatureScheme, signingGuide } from './openapi-signin
 import { type RefusalExample, refusalExamples, type WrongValue } from './refusal-examples.ts';
 
 /** The OpenAPI 3.1 document of a role, from the table of actions and their schemas; a schema with a title becomes a component. */
-export function buildOpenApi({
-  role,
-  actions,
-  plain = [],
-}: {
-  role: string;
-  actions: readonly Action[];
-  plain?: readonly { method: string; path: string; operation: PlainOperation }[];
-}) {
+export function buildOpenApi({ role, actions, plain = [] }: Described) {
   const components = new Components();
   const paths: Record<string, Record<string, Operation>> = {};
   const add = (path: string, method: string, operation: Operation) => {
     paths[path] = { ...paths[path], [method.toLowerCase()]: operation };
   };
   for (const action of actions) add(action.path, action.method, signedOperation(action, components));
-  for (const { method, path, operation } of plain) {
+  for (const { method, path, operation } of plain)
     add(path.replace(/:(\w+)/g, '{$1}'), method, plainOperation(operation, { method, path }, components));
-  }
   return {
     openapi: '3.1.0',
     info: {
@@ -45,6 +36,12 @@ export function buildOpenApi({
     paths,
     components: { schemas: components.schemas, ...(actions.length > 0 && signedComponents(components)) },
   };
+}
+
+interface Described {
+  role: string;
+  actions: readonly Action[];
+  plain?: readonly { method: string; path: string; operation: PlainOperation }[];
 }
 
 export type OpenApiDocument = ReturnType<typeof buildOpenApi>;
@@ -123,7 +120,6 @@ function signedOperation(action: Action, components: Components): Operation {
   });
   const callback = Object.values(allActions).find(({ name }) => name === action.callback);
   const examples: ActionExamples | undefined = operationId && actionExamples[operationId];
-  const refusals = Object.entries(describeRefusals(operationId, action));
   return {
     ...(operationId && { operationId }),
     summary: action.summary,
@@ -140,16 +136,9 @@ function signedOperation(action: Action, components: Components): Operation {
         }),
         ...(action.answerAction && { 'x-action': action.answerAction }),
       },
-      ...Object.fromEntries(
-        refusals.map(([status, refusal]) => [status, refusedResponse(refusal, components)]),
-      ),
+      ...mapValues(describeRefusals(operationId, action), (refusal) => refusedResponse(refusal, components)),
       ...(action.query && { 431: refusedResponse(tooLongRefusal, components, { isSigned: false }) }),
-      ...Object.fromEntries(
-        Object.keys(sharedRefusals).map((status) => [
-          status,
-          { $ref: `#/components/responses/Refused${status}` },
-        ]),
-      ),
+      ...mapValues(sharedRefusals, (_, status) => ({ $ref: `#/components/responses/Refused${status}` })),
     },
     ...(callback && {
       callbacks: {
@@ -218,16 +207,14 @@ function operationIdOf(method: string, path: string): string {
 function refusedResponses(operation: PlainOperation, components: Components): Record<string, Response> {
   const { answers = {}, refusal } = operation;
   const refusals = plainRefusals(operation);
-  return Object.fromEntries(
-    Object.entries(answers).map(([status, description]) => {
-      if (refusal && Number(status) >= 400)
-        return [status, jsonResponse(description, components.reference(refusal), { isSigned: false })];
-      const given = refusals.filter(({ error }) => error.status === Number(status));
-      if (given.length === 0) return [status, { description }];
-      const described = { description, examples: renderExamples(given, {}) };
-      return [status, refusedResponse(described, components, { isSigned: false })];
-    }),
-  );
+  return mapValues(answers, (description, status) => {
+    if (refusal && Number(status) >= 400)
+      return jsonResponse(description, components.reference(refusal), { isSigned: false });
+    const given = refusals.filter(({ error }) => error.status === Number(status));
+    if (given.length === 0) return { description };
+    const described = { description, examples: renderExamples(given, {}) };
+    return refusedResponse(described, components, { isSigned: false });
+  });
 }
 
 export function plainRefusals({ body, examples, refusals = [] }: PlainOperation): RefusalExample[] {

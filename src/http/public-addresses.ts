@@ -33,15 +33,8 @@ export function publicOnly(resolve: LookupFunction, setting?: string): LookupFun
   };
 }
 
-export function refusal(
-  host: string,
-  address: string,
-  range: string,
-  setting = 'ALLOW_PRIVATE_ADDRESSES',
-): FetchFailure {
+export function refusal(host: string, address: string, range: string, setting = 'ALLOW_PRIVATE_ADDRESSES') {
   const what = host === address ? host : `${host} (${address})`;
-  return new FetchFailure(
-    'address-refused',
-    `${what} is not called: its address is ${range}, not public. Development networks set ${setting}.`,
-  );
+  const says = `${what} is not called: its address is ${range}, not public. Development networks set ${setting}.`;
+  return new FetchFailure('address-refused', says);
 }

@@ -183,9 +183,6 @@ function giveTurns(): void {
 }
 
 export function tooLarge(maxBytes: number): ProtocolError {
-  return new ProtocolError(
-    'SCH_SCHEMA_VALIDATION_FAILED',
-    `The body has more than ${maxBytes} bytes; split it across several requests.`,
-    { status: 413 },
-  );
+  const says = `The body has more than ${maxBytes} bytes; split it across several requests.`;
+  return new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', says, { status: 413 });
 }

@@ -129,13 +129,12 @@ export function createServer(options: ServerOptions): FastifyInstance {
     built = undefined;
     known.push(knownRoute(route));
     if (action) actions.push(action);
-    if (operation) {
-      for (const method of [route.method].flat()) {
-        if (method === 'HEAD') continue;
-        const examples = options.examples?.[`${method} ${route.url}`] ?? operation.examples;
-        const { describe = (given) => given } = options;
-        plain.push({ method, path: route.url, operation: { ...describe(operation, route.url), examples } });
-      }
+    if (!operation) return;
+    const { describe = (given) => given } = options;
+    for (const method of [route.method].flat()) {
+      if (method === 'HEAD') continue;
+      const examples = options.examples?.[`${method} ${route.url}`] ?? operation.examples;
+      plain.push({ method, path: route.url, operation: { ...describe(operation, route.url), examples } });
     }
   });
   server.addHook('onRequest', (request, reply, done) => {

@@ -144,11 +144,7 @@ const nothing = Buffer.alloc(0);
 /** Shared by all services of this process, which have one main thread. */
 let requestsInHand = 0;
 
-async function serve<A extends Action>(
-  route: Route<A>,
-  raw: FastifyRequest,
-  reply: FastifyReply,
-): Promise<FastifyReply> {
+async function serve<A extends Action>(route: Route<A>, raw: FastifyRequest, reply: FastifyReply) {
   const { service } = route;
   const receivedAt = service.now?.() ?? new Date();
   const progress: Progress = {
@@ -174,13 +170,12 @@ async function serve<A extends Action>(
   }
   if (answer.headers) reply.headers(answer.headers);
   if (!Buffer.isBuffer(payload)) cutOffIdleReader(reply);
+  const isEarly = Buffer.isBuffer(payload) && isUnread(raw);
   reply
     .code(answer.status)
     .header('content-type', 'application/json; charset=utf-8')
     .header('content-length', bytes)
-    .send(
-      Buffer.isBuffer(payload) && isUnread(raw) ? answerEarly(raw.raw, progress.source, payload) : payload,
-    );
+    .send(isEarly ? answerEarly(raw.raw, progress.source, payload) : payload);
   // A stream is not sent yet: if its reader disconnected, Fastify would parse the body and answer again.
   return reply.hijack();
 }
@@ -232,9 +227,8 @@ async function refuse(service: SignedService, progress: Progress, thrown: unknow
   const { raw } = progress;
   const error = asProtocolError(thrown);
   raw.refusal = error.code;
-  if (error.code === 'NET_INTERNAL_ERROR') {
+  if (error.code === 'NET_INTERNAL_ERROR')
     service.logger.error({ requestId: raw.id, url: raw.url, err: thrown }, 'a request failed');
-  }
   if (!turnedAway.has(error.code)) await readForRefusal(service, progress);
   return errorAnswer(error, { messageId: readableMessageId(progress), realm: service.self.subscriberId });
 }
@@ -243,10 +237,7 @@ async function refuse(service: SignedService, progress: Progress, thrown: unknow
 const turnedAway: ReadonlySet<string> = new Set(['NET_OVERLOADED', 'AUT_RATE_LIMITED', 'NET_TIMEOUT']);
 
 /** A refusal repeats the messageId only if the body is declared small and arrives within a second. */
-async function readForRefusal(
-  { receiving = processReceiveBudget }: SignedService,
-  progress: Progress,
-): Promise<void> {
+async function readForRefusal({ receiving = processReceiveBudget }: SignedService, progress: Progress) {
   const { raw, source } = progress;
   const length = declaredLength(raw.raw);
   if (progress.receipt !== undefined || length === undefined || length > maxUnverifiedParseBytes) return;

@@ -18,10 +18,7 @@ export function answerExpectation(_request: IncomingMessage, response: ServerRes
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: AnsweringSocket): void {
   // During an answer to an earlier request, another one would seem to be part of it.
   const isAnswering = socket._httpMessage?.headersSent === true;
-  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) {
-    socket.destroy();
-    return;
-  }
+  if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) return void socket.destroy();
   const [status, refusal] = unreadable[error.code ?? ''] ?? notHttp;
   const body = JSON.stringify(errorAnswer(refusal).body);
   socket.end(

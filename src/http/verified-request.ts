@@ -68,7 +68,6 @@ export async function readRequest<A extends Action>(
 ): Promise<VerifiedRequest<A>> {
   const { role, registryName } = receiver;
   const { raw, body, receivedAt, arrivedAt } = received;
-  const url = raw.url;
   const envelope = action.body && (await readEnvelope(receiver, action, received, identity));
   const query = action.query && parseQuery(action.query, raw.query as Record<string, unknown>);
   if (envelope && action.kind === 'request') {
@@ -78,11 +77,7 @@ export async function readRequest<A extends Action>(
   const { name, method } = action;
   const { created, expires, ...claimed } = header;
   return {
-    ...claimed,
-    action,
-    identity,
-    record,
-    digest,
+    ...{ ...claimed, action, identity, record, digest },
     created: new Date(created * 1000),
     expires: new Date(expires * 1000),
     // Just checked against the schemas of the action, from which these types are inferred.
@@ -92,7 +87,7 @@ export async function readRequest<A extends Action>(
     rawBody: body,
     receivedAt,
     arrivedAt,
-    url,
+    url: raw.url,
     key: {
       ...{ role, identity, method, url: addressOf(action, query), action: name },
       messageId: envelope?.context.messageId ?? header.signature,
@@ -115,12 +110,9 @@ async function readEnvelope(
   owner: string,
 ): Promise<Envelope> {
   const encoding = received.raw.headers['content-encoding'];
-  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
-    throw new ProtocolError(
-      'SCH_SCHEMA_VALIDATION_FAILED',
-      `The body is sent with Content-Encoding "${encoding}"; send it as plain JSON.`,
-    );
-  }
+  const says = `The body is sent with Content-Encoding "${encoding}"; send it as plain JSON.`;
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity')
+    throw new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', says);
   const { body, receivedAt: now } = received;
   if (largeBodies && body.length >= largeBodyBytes) {
     const read = await largeBodies.read(body, { action, now, owner });
@@ -150,11 +142,9 @@ function checkCaller(
   if (first === undefined) return;
   if (present.some((side) => namesIdentity(sides[side] ?? '', identity, record.subscriberId, registryName)))
     return;
-  throw new ProtocolError(
-    'AUT_UNAUTHORIZED_ACTION',
-    `The request is signed by ${identity}, which is not ${present.map((side) => sides[side]).join(' or ')}.`,
-    { path: `$.context.${first}Id` },
-  );
+  const named = present.map((side) => sides[side]).join(' or ');
+  const says = `The request is signed by ${identity}, which is not ${named}.`;
+  throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', says, { path: `$.context.${first}Id` });
 }
 
 /** A request may omit its own id and address: then the signature and the registry name them. Callbacks repeat both. */

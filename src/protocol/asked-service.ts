@@ -10,12 +10,9 @@ export interface AskedService {
 export function isAskedService(
   { identity, url }: AskedService,
   signer: string,
-  registered: Pick<ParticipantRecord, 'url'>,
+  { url: registered }: Pick<ParticipantRecord, 'url'>,
 ): boolean {
   if (identity !== undefined) return identity === signer;
-  return (
-    registered.url !== undefined &&
-    URL.canParse(registered.url) &&
-    new URL(registered.url).origin === new URL(url).origin
-  );
+  if (registered === undefined || !URL.canParse(registered)) return false;
+  return new URL(registered).origin === new URL(url).origin;
 }

@@ -36,7 +36,7 @@ function* variantsOf(body: string): Generator<[string, string | undefined]> {
   yield [body.replaceAll('\r\n', '\n'), 'its line ends became CRLF'];
   yield [body.replace(/\r?\n/g, '\r\n'), 'its line ends were CRLF'];
   yield ['', 'the signature is that of a request without a body'];
-  const value = parse(body);
+  const value = attempt(() => JSON.parse(body));
   if (value === undefined) return;
   const { depth, indents } = measureNesting(body);
   if (depth > maxDepth) return;
@@ -52,10 +52,6 @@ function* variantsOf(body: string): Generator<[string, string | undefined]> {
   yield [spaceOut(compact), 'it was written again without the spaces after commas and colons'];
   yield [escapeNonAscii(compact), 'its \\u escapes were written as characters'];
   yield [JSON.stringify(sortMembers(value)), 'its members were put into another order'];
-}
-
-function parse(body: string): unknown {
-  return attempt(() => JSON.parse(body));
 }
 
 /** The nesting depth of brackets, and the total number of indents in an indented form. Only for JSON: a string without an end would make the expression slow. */

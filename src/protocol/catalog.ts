@@ -10,14 +10,8 @@ const SchemaTypeName = Type.String({ minLength: 1, maxLength: 128, description: 
 
 export const Attributes = Type.Unsafe<TypedAttributes>(
   Type.Object(
-    {
-      '@context': SchemaContext,
-      '@type': SchemaTypeName,
-    },
-    {
-      title: 'Attributes',
-      description: 'Domain-specific fields, validated against the schema of @context.',
-    },
+    { '@context': SchemaContext, '@type': SchemaTypeName },
+    { title: 'Attributes', description: 'Domain-specific fields, validated against the schema of @context.' },
   ),
 );
 export type Attributes = Static<typeof Attributes>;
@@ -86,9 +80,7 @@ export type Location = Static<typeof Location>;
 
 const providerMembers = {
   availableAt: Type.Optional(
-    Type.Array(Location, {
-      description: 'Where the provider is; resources without a location inherit it.',
-    }),
+    Type.Array(Location, { description: 'Where the provider is; resources without a location inherit it.' }),
   ),
   providerAttributes: Type.Optional(ProviderAttributes),
   rating: Type.Optional(Type.Unknown({ description: 'Aggregate rating.' })),
@@ -128,9 +120,7 @@ export const Offer = titled('Offer', {
   descriptor: Type.Optional(Descriptor),
   provider: Type.Optional(OfferProvider),
   resourceIds: Type.Optional(
-    Type.Array(Id, {
-      description: 'Resources covered; omitted: all resources of the provider.',
-    }),
+    Type.Array(Id, { description: 'Resources covered; omitted: all resources of the provider.' }),
   ),
   addOns: Type.Optional(Type.Array(AddOn)),
   considerations: Type.Optional(Type.Array(Consideration)),

@@ -235,11 +235,8 @@ function hintsOf(steps: readonly DebugStep[], { header }: Claim, found: Signed |
 const attributeNames = ['keyId', 'algorithm', 'created', 'expires', 'headers', 'signature'];
 
 function unreadable(value: string, got: string): SignatureDiagnosis {
-  const found = [...value.matchAll(/([A-Za-z]+)="([^"]*)"/g)].map(([, name = '', text = '']) => ({
-    name,
-    text,
-  }));
-  const attribute = (name: string) => found.find((each) => each.name === name)?.text;
+  const found = [...value.matchAll(/([A-Za-z]+)="([^"]*)"/g)];
+  const attribute = (wanted: string) => found.find(([, name]) => name === wanted)?.[2];
   const missing = attributeNames.filter((name) => attribute(name) === undefined);
   const algorithm = attribute('algorithm') ?? '';
   const parts = attribute('keyId')?.split('|').length ?? 0;

@@ -14,24 +14,20 @@ export function signJws(payload: Uint8Array, key: { privateKey: KeyObject; kid?:
 }
 
 /** The bytes to sign, and the text made from their signature, for callers that sign elsewhere or have the bytes in parts. */
-export function prepareJws(
-  payload: readonly Uint8Array[],
-  kid?: string,
-): { input: Buffer; write(signature: Buffer): string } {
+export function prepareJws(payload: readonly Uint8Array[], kid?: string) {
   const header = { alg: 'EdDSA', b64: false, crit: ['b64'], kid };
   const encodedHeader = Buffer.from(JSON.stringify(header)).toString('base64url');
   return {
     input: signingInput(encodedHeader, payload),
-    write: (signature) => `${encodedHeader}..${signature.toString('base64url')}`,
+    write: (signature: Buffer) => `${encodedHeader}..${signature.toString('base64url')}`,
   };
 }
 
 export function parseJws(text: string): DetachedJws {
   const [encodedHeader = '', payload, encodedSignature = '', ...more] = text.split('.');
   const signature = findBase64url(encodedSignature);
-  if (payload !== '' || more.length > 0 || signature?.length !== signatureBytes) {
+  if (payload !== '' || more.length > 0 || signature?.length !== signatureBytes)
     throw invalid('the signature is not a detached JWS, <header>..<signature>');
-  }
   return { encodedHeader, signature, kid: parseHeader(encodedHeader) };
 }
 
@@ -46,11 +42,10 @@ function parseHeader(encoded: string): string | undefined {
   const known =
     alg === 'EdDSA' && b64 === false && Array.isArray(crit) && crit.length === 1 && crit[0] === 'b64';
   const named = kid === undefined || (typeof kid === 'string' && kid !== '');
-  if (!known || !named || Object.keys(unknown).length > 0) {
+  if (!known || !named || Object.keys(unknown).length > 0)
     throw invalid(
       'the header of the JWS must be {"alg":"EdDSA","b64":false,"crit":["b64"]}, with or without a kid',
     );
-  }
   return kid;
 }
 

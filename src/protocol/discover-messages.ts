@@ -132,13 +132,11 @@ export interface SpatialConstraint {
 }
 
 export function checkDiscoverMessage({ intent }: DiscoverMessage): void {
-  if (intent.mediaSearch !== undefined) {
+  if (intent.mediaSearch !== undefined)
     throw fault('NET_NOT_IMPLEMENTED', ['mediaSearch'], 'is not supported');
-  }
   const hasText = intent.textSearch !== undefined && intent.textSearch.trim() !== '';
-  if (!hasText && !intent.filters && !intent.spatial?.length) {
+  if (!hasText && !intent.filters && !intent.spatial?.length)
     throw fault('SCH_REQUIRED_FIELD_MISSING', [], 'must have at least one of textSearch, filters, spatial');
-  }
   spatialConstraints(intent);
 }
 
@@ -146,9 +144,8 @@ export function checkDiscoverMessage({ intent }: DiscoverMessage): void {
 export function spatialConstraints(intent: Intent): SpatialConstraint[] {
   return (intent.spatial ?? []).map((entry, index) => {
     const operator = spatialOperator(entry, index);
-    if (operator === 'S_DWITHIN' && entry.distanceMeters === undefined) {
+    if (operator === 'S_DWITHIN' && entry.distanceMeters === undefined)
       throw fault('SCH_REQUIRED_FIELD_MISSING', ['spatial', index, 'distanceMeters'], 'is missing');
-    }
     return {
       operator,
       quantifier: (entry.quantifier ?? 'ANY').toUpperCase() as SpatialQuantifier,
@@ -162,9 +159,8 @@ export function spatialConstraints(intent: Intent): SpatialConstraint[] {
 function spatialOperator({ op, operation }: SpatialEntry, index: number): SpatialOperator {
   const name = (op ?? operation)?.toUpperCase();
   if (name === undefined) throw fault('SCH_REQUIRED_FIELD_MISSING', ['spatial', index, 'op'], 'is missing');
-  if (operation !== undefined && operation.toUpperCase() !== name) {
+  if (operation !== undefined && operation.toUpperCase() !== name)
     throw fault('SCH_SCHEMA_VALIDATION_FAILED', ['spatial', index, 'operation'], 'contradicts op');
-  }
   return name as SpatialOperator;
 }
 

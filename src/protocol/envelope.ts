@@ -67,16 +67,13 @@ function readParameter(schema: object | undefined, value: unknown): unknown {
 }
 
 function checkRouting(context: Context, action: Action, now: Date): void {
-  if (context.action !== action.name) {
+  if (context.action !== action.name)
     throw faultAt('CTX_ACTION_MISMATCH', ['context', 'action'], `must be ${action.name} at this endpoint`);
-  }
-  if (context.version !== protocolVersion) {
+  if (context.version !== protocolVersion)
     throw faultAt('CTX_VERSION_UNSUPPORTED', ['context', 'version'], `must be ${protocolVersion}`);
-  }
   // A callback repeats the ttl of its request, and its bytes are kept for retries: it is never too late.
-  if (action.kind === 'request' && hasElapsed(context, now)) {
+  if (action.kind === 'request' && hasElapsed(context, now))
     throw faultAt('CTX_TTL_EXPIRED', ['context', 'ttl'], `has elapsed since ${context.timestamp}`);
-  }
 }
 
 function checkMembers(body: JsonObject, kind: Action['kind']): void {

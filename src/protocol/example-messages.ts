@@ -125,6 +125,7 @@ const failed: OnPullMessage = {
   messageId: ids.message,
   error: { code: 'NET_INTERNAL_ERROR', message: 'internal error' },
 };
+const finder = { bppId: 'discovery.example.org', bppUri: 'https://discovery.example.org' };
 const found: OnDiscoverMessage = { catalogs: [passedOn], pagination };
 const crawlLog: CrawlLogAnswer = {
   entries: [
@@ -198,11 +199,7 @@ export const actionExamples = {
   },
   onDiscover: {
     bodies: {
-      found: callback(endpoints.onDiscover, 'One charger, with its offer', found, {
-        ...consumer,
-        bppId: 'discovery.example.org',
-        bppUri: 'https://discovery.example.org',
-      }),
+      found: callback(endpoints.onDiscover, 'One charger, with its offer', found, { ...consumer, ...finder }),
     },
     answer: acknowledged,
   },

@@ -18,10 +18,14 @@ export interface JsonItems extends Iterable<Json> {
 }
 
 export function readItems(texts: readonly string[]): JsonItems {
+  return itemsOf(texts, (text) => text);
+}
+
+function itemsOf<T>(sources: readonly T[], textOf: (source: T) => string): JsonItems {
   return {
-    length: texts.length,
+    length: sources.length,
     *[Symbol.iterator]() {
-      for (const text of texts) yield JSON.parse(text);
+      for (const source of sources) yield JSON.parse(textOf(source));
     },
   };
 }
@@ -55,13 +59,7 @@ export function parseJsonItems(bytes: Buffer, lists: RegExp): { document: Json; 
     else if (byte === CLOSE_BRACKET || byte === CLOSE_BRACE) names.pop();
   }
   const document = JSON.parse(Buffer.concat([...rest, bytes.subarray(copied)]).toString('utf8'));
-  const items = {
-    length: spans.length,
-    *[Symbol.iterator]() {
-      for (const [start, end] of spans) yield JSON.parse(bytes.toString('utf8', start, end));
-    },
-  };
-  return { document, items };
+  return { document, items: itemsOf(spans, ([start, end]) => bytes.toString('utf8', start, end)) };
 }
 
 type Span = [start: number, end: number];

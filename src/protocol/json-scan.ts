@@ -200,9 +200,8 @@ class Scanner {
     const unit = this.unicodeEscape(start);
     if (unit === 0) this.fail('U+0000 is not allowed', start);
     if (unit < 0xd800 || unit > 0xdfff) return;
-    if (unit > 0xdbff || this.byte() !== BACKSLASH || this.bytes[this.at + 1] !== LOWER_U) {
+    if (unit > 0xdbff || this.byte() !== BACKSLASH || this.bytes[this.at + 1] !== LOWER_U)
       this.fail('half of a surrogate pair', start);
-    }
     this.at++;
     const second = this.unicodeEscape(this.at - 1);
     if (second < 0xdc00 || second > 0xdfff) this.fail('half of a surrogate pair', start);
@@ -235,9 +234,8 @@ class Scanner {
       if (this.byte() === PLUS || this.byte() === MINUS) this.at++;
       this.digits();
     }
-    if (mayOverflow && !Number.isFinite(Number(this.bytes.toString('latin1', start, this.at)))) {
+    if (mayOverflow && !Number.isFinite(Number(this.bytes.toString('latin1', start, this.at))))
       this.fail('a number beyond the range of a double', start);
-    }
   }
 
   private digits(): void {

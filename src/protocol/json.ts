@@ -18,9 +18,8 @@ export function parseJson(bytes: Uint8Array): Json {
 }
 
 export function checkJson(buffer: Buffer): void {
-  if (!isUtf8(buffer)) {
+  if (!isUtf8(buffer))
     throw new ProtocolError('SCH_INVALID_JSON', `not UTF-8, at byte ${firstBadByte(buffer)}`);
-  }
   if (buffer.subarray(0, 3).equals(byteOrderMark))
     throw new ProtocolError('SCH_INVALID_JSON', 'begins with a byte order mark: save it without one');
   try {

@@ -58,9 +58,8 @@ export type OnPullMessage = Static<typeof OnPullMessage>;
 export const OnPullCallback = openEnvelope('OnPullCallback', Context, OnPullMessage);
 
 export function checkPullMessage(message: PullMessage): void {
-  if (message.mode === 'INCREMENTAL') {
+  if (message.mode === 'INCREMENTAL')
     throw faultAt('NET_NOT_IMPLEMENTED', ['message', 'mode'], 'INCREMENTAL is not enabled; use FULL');
-  }
 }
 
 export function checkOnPullMessage({ status, catalogs, downloadManifest, error }: OnPullMessage): void {
@@ -71,9 +70,8 @@ export function checkOnPullMessage({ status, catalogs, downloadManifest, error }
     return;
   }
   if (catalogs && downloadManifest) throw misplaced('downloadManifest', 'catalogs');
-  if (!catalogs && !downloadManifest) {
+  if (!catalogs && !downloadManifest)
     throw faultAt('SCH_REQUIRED_FIELD_MISSING', ['message'], 'must have one of catalogs, downloadManifest');
-  }
 }
 
 function misplaced(member: string, beside: string): ProtocolError {

@@ -2,7 +2,7 @@
 
 import { faultAt, type Segments } from './fault.ts';
 import { isJsonObject, type Json, type JsonObject } from './json.ts';
-import { findParticipantRecord, type ParticipantRecord } from './registry-record.ts';
+import { findParticipantRecord } from './registry-record.ts';
 import { maxNetworkIdLength, titled } from './shapes.ts';
 import {
   BaselineFile,
@@ -59,12 +59,7 @@ export function parseDigests(document: unknown): DigestsFile {
 }
 
 /** The participants that a subscriber record file, or a bare record instead of one, names. Its keys are not confirmed by the registry. */
-type HostedRecord = Pick<
-  ParticipantRecord,
-  'recordId' | 'subscriberId' | 'url' | 'type' | 'catalogIndexUrls'
->;
-
-export function parseSubscriberRecords(document: unknown): HostedRecord[] {
+export function parseSubscriberRecords(document: unknown) {
   const listed = isJsonObject(document) && Array.isArray(document.records) ? document.records : [document];
   const records = listed.map(findParticipantRecord).filter((record) => record !== undefined);
   if (records.length === 0)
@@ -90,30 +85,21 @@ export function parseCatalogIndex(document: unknown): IndexOutline {
 
 export function parseIndexEntry(value: unknown, at: Segments = []): IndexEntry {
   const entry = validator(IndexEntry)(withRanges(settled(IndexEntry, withDefaults(value))), at);
-  if (entry.retiredAt === undefined && !entry.baseline) {
-    throw faultAt(
-      'SCH_REQUIRED_FIELD_MISSING',
-      [...at, 'baseline'],
-      'is missing in an entry that is not retired',
-    );
-  }
+  const problem = 'is missing in an entry that is not retired';
+  if (entry.retiredAt === undefined && !entry.baseline)
+    throw faultAt('SCH_REQUIRED_FIELD_MISSING', [...at, 'baseline'], problem);
   for (const [index, change] of entry.changes.entries()) {
-    checkRange(change, [...at, 'changes', index]);
-    if (change.version !== change.toVersion) {
-      throw faultAt(
-        'SCH_SCHEMA_VALIDATION_FAILED',
-        [...at, 'changes', index, 'version'],
-        'must equal toVersion',
-      );
-    }
+    const place = [...at, 'changes', index];
+    checkRange(change, place);
+    if (change.version !== change.toVersion)
+      throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', [...place, 'version'], 'must equal toVersion');
   }
   return entry;
 }
 
 export function parseBaselineFile(document: unknown): BaselineFile {
-  if (isJsonObject(document) && document.fromVersion !== undefined) {
+  if (isJsonObject(document) && document.fromVersion !== undefined)
     throw faultAt('SCH_FIELD_NOT_ALLOWED', ['fromVersion'], 'is not allowed in a baseline file');
-  }
   return validator(BaselineFile)(settled(BaselineFile, document));
 }
 
@@ -184,9 +170,8 @@ function withRanges(entry: unknown): unknown {
 function withRange(value: unknown): unknown {
   if (!isJsonObject(value)) return value;
   const { version, fromVersion, toVersion } = value;
-  if (typeof version === 'number' && fromVersion === undefined && toVersion === undefined) {
+  if (typeof version === 'number' && fromVersion === undefined && toVersion === undefined)
     return { ...value, fromVersion: version - 1, toVersion: version };
-  }
   return value;
 }
 
@@ -197,7 +182,6 @@ function withVersion(value: unknown): unknown {
 }
 
 function checkRange({ fromVersion, toVersion }: { fromVersion: number; toVersion: number }, at: Segments) {
-  if (fromVersion >= toVersion) {
+  if (fromVersion >= toVersion)
     throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', [...at, 'fromVersion'], 'must be lower than toVersion');
-  }
 }

@@ -64,12 +64,7 @@ const versioned = { meta, version, version_count: versionCount, ttl, created_at:
 const page = { page_number: Type.Integer({ minimum: 1 }), page_size: Type.Integer({ minimum: 1 }) };
 
 export const NamespaceSummary = Type.Object(
-  {
-    namespace: Type.String(),
-    name: Type.String(),
-    registry_count: count,
-    ...versioned,
-  },
+  { namespace: Type.String(), name: Type.String(), registry_count: count, ...versioned },
   { title: 'NamespaceSummary', description: 'One half of an identity or of a networkId.' },
 );
 export type NamespaceSummary = Static<typeof NamespaceSummary>;

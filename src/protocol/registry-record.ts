@@ -152,16 +152,13 @@ export function findParticipantRecord(value: unknown): ParticipantRecord | undef
 /** Why the key of a record must not be used at this moment; undefined if it may be. */
 export function unusableReason(record: ParticipantRecord, now: Date): string | undefined {
   const { registryState } = record;
-  if (registryState !== undefined && !activeStates.includes(registryState.toLowerCase())) {
+  if (registryState !== undefined && !activeStates.includes(registryState.toLowerCase()))
     return `its registry is in state ${registryState}`;
-  }
   if (record.state !== 'live') return `the key is in state ${record.state}`;
-  if (record.validFrom !== undefined && !(instantOf(record.validFrom) <= now.getTime())) {
+  if (record.validFrom !== undefined && !(instantOf(record.validFrom) <= now.getTime()))
     return `the key is not valid before ${record.validFrom}`;
-  }
-  if (record.validUntil !== undefined && !(instantOf(record.validUntil) >= now.getTime())) {
+  if (record.validUntil !== undefined && !(instantOf(record.validUntil) >= now.getTime()))
     return `the key is not valid after ${record.validUntil}`;
-  }
   return undefined;
 }
 

@@ -40,17 +40,13 @@ export function parseSignatureHeader(value: string): SignatureHeader {
   const { keyId = '', created, expires, headers, signature = '' } = attributes ?? {};
   const segments = keyId.split('|');
   const [subscriberId = '', recordId = '', algorithm] = segments;
-  if (attributes === undefined || segments.length !== 3 || algorithm !== 'ed25519') {
+  if (attributes === undefined || segments.length !== 3 || algorithm !== 'ed25519')
     throw invalid(`the signature header must have the form ${template}`);
-  }
   if (findBase64(signature)?.length !== signatureBytes)
     throw invalid('the signature is not the canonical Base64 of 64 bytes');
-  if (!isSubscriberId(subscriberId) || !isIdPart(recordId)) {
-    throw new ProtocolError(
-      'AUT_KEY_NOT_FOUND',
-      'no registry can hold the subscriberId or recordId of this keyId',
-    );
-  }
+  const problem = 'no registry can hold the subscriberId or recordId of this keyId';
+  if (!isSubscriberId(subscriberId) || !isIdPart(recordId))
+    throw new ProtocolError('AUT_KEY_NOT_FOUND', problem);
   return {
     subscriberId,
     recordId,
@@ -98,9 +94,8 @@ export function findWindowFault(header: SignatureHeader, now: number, limits: Si
   if (created > expires) return 'expires before it was created';
   if (created > now + limits.clockSkewSeconds) return 'was created in the future: one of our clocks is wrong';
   if (expires <= now) return 'has expired';
-  if (expires - created > limits.maxSignatureSeconds) {
+  if (expires - created > limits.maxSignatureSeconds)
     return `is valid for more than ${limits.maxSignatureSeconds} seconds`;
-  }
   return undefined;
 }
 
@@ -130,11 +125,7 @@ export async function verifySignatureInThread(
 const verifyInThread = promisify<null, Buffer, KeyObject, Buffer, boolean>(verify);
 
 /** Every spelling in which the request's signature may be signed, and the signed request when one of them verifies. */
-function readClaim(
-  header: SignatureHeader,
-  body: Uint8Array,
-  answering: string | readonly string[] = [],
-): Claim {
+function readClaim(header: SignatureHeader, body: Uint8Array, answering: string | readonly string[] = []) {
   const { subscriberId, recordId, created, expires } = header;
   const chains = header.chained ? [answering].flat() : [undefined];
   if (chains.length === 0) throw invalid('the signature answers a request that is not known here');
@@ -209,12 +200,6 @@ export interface SignatureHeader {
 export interface SignatureLimits {
   clockSkewSeconds: number;
   maxSignatureSeconds: number;
-}
-
-interface Claim {
-  texts: Buffer[];
-  signature: Buffer;
-  verified: VerifiedSignature;
 }
 
 interface VerifiedSignature {

@@ -28,22 +28,14 @@ export function signDocument<T extends object>(
 }
 
 /** Signs in a thread, because hundreds of megabytes take a while. The pieces together are the signed bytes. */
-export async function signContent(
-  pieces: readonly Uint8Array[],
-  key: SigningKey,
-  profile: WireProfile,
-): Promise<Signed['signature']> {
+export async function signContent(pieces: readonly Uint8Array[], key: SigningKey, profile: WireProfile) {
   const { input, write } = prepareSignature(pieces, key, profile);
   return write(await signAside(null, input, key.privateKey));
 }
 
 const signAside = promisify<null, Uint8Array, KeyObject, Buffer>(sign);
 
-function prepareSignature(
-  pieces: readonly Uint8Array[],
-  { recordId }: SigningKey,
-  profile: WireProfile,
-): { input: Uint8Array; write(signature: Buffer): Signed['signature'] } {
+function prepareSignature(pieces: readonly Uint8Array[], { recordId }: SigningKey, profile: WireProfile) {
   if (profile === 'spec') return prepareJws(pieces, recordId);
   const write = (signature: Buffer) => {
     return { keyId: recordId, canonicalization: 'JCS', value: signature.toString('base64') };
@@ -96,9 +88,8 @@ function contentOf(document: JsonObject): JsonObject {
 
 function parseDocumentSignature(document: JsonObject): DocumentSignature {
   const { signature, proof } = document;
-  if (signature === undefined && proof === undefined) {
+  if (signature === undefined && proof === undefined)
     throw new ProtocolError('AUT_SIGNATURE_MISSING', 'the document has neither a signature nor a proof');
-  }
   if (signature !== undefined && proof !== undefined)
     throw malformed('is there twice, as signature and as proof');
   if (typeof signature === 'string') return jwsSignature(signature);

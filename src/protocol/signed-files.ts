@@ -220,9 +220,6 @@ export const ChangeFile = Type.Object(
     directives: Type.Optional(Type.Array(FileDirective)),
     signature: FileSignature,
   },
-  {
-    title: 'ChangeFile',
-    description: 'Added, updated (whole objects) or removed (ids) since fromVersion.',
-  },
+  { title: 'ChangeFile', description: 'Added, updated (whole objects) or removed (ids) since fromVersion.' },
 );
 export type ChangeFile = Static<typeof ChangeFile>;

@@ -70,9 +70,6 @@ export const SubscriptionsAnswer = Type.Object(
     context: AnswerContext,
     message: Type.Object({ subscriptions: Type.Array(Subscription), pagination: Type.Optional(Pagination) }),
   },
-  {
-    title: 'SubscriptionsAnswer',
-    description: 'Action catalog/on_subscription; pagination if listed.',
-  },
+  { title: 'SubscriptionsAnswer', description: 'Action catalog/on_subscription; pagination if listed.' },
 );
 export type SubscriptionsAnswer = Static<typeof SubscriptionsAnswer>;

@@ -59,9 +59,8 @@ export async function buildPublish(
     return buildBaseline(current, facts, content, options);
   }
   if (diff) return buildChange(current, published, facts, diff, options);
-  if (saysTheSame(current.entry, facts)) {
+  if (saysTheSame(current.entry, facts))
     return { kind: 'unchanged', entry: current.entry, content: published, files: [] };
-  }
   return { kind: 'entry', entry: buildEntry(current, facts, options), content: published, files: [] };
 }
 
@@ -140,9 +139,6 @@ async function sealBaseline(catalogId: string, content: CatalogContent, options:
 }
 
 /** The end of a cycle that starts now. */
-export function nextUpdate({
-  now,
-  nextUpdateSeconds,
-}: Pick<BuildOptions, 'now' | 'nextUpdateSeconds'>): string {
+export function nextUpdate({ now, nextUpdateSeconds }: Pick<BuildOptions, 'now' | 'nextUpdateSeconds'>) {
   return new Date(now.getTime() + nextUpdateSeconds * 1000).toISOString();
 }

@@ -21,10 +21,8 @@ export function findRefusal(
   { nodeId, registryName }: Pick<PublisherTree, 'nodeId' | 'registryName'>,
 ): ErrorBody | undefined {
   if (entry?.retiredAt !== undefined) {
-    return refusalAt(
-      [...at, 'id'],
-      `was retired at ${entry.retiredAt}, and a retired catalog never comes back`,
-    );
+    const problem = `was retired at ${entry.retiredAt}, and a retired catalog never comes back`;
+    return refusalAt([...at, 'id'], problem);
   }
   if (entry !== undefined && entry.catalogType !== catalogType) {
     const where = directiveAt ? [...directiveAt, 'catalogType'] : at;
@@ -33,12 +31,10 @@ export function findRefusal(
   }
   const { bppId, offers = [] } = catalog;
   const identity = identityOf(nodeId, registryName);
-  if (bppId !== undefined && !namesIdentity(bppId, identity, undefined, registryName)) {
+  if (bppId !== undefined && !namesIdentity(bppId, identity, undefined, registryName))
     return refusalAt([...at, 'bppId'], `does not name ${nodeId}`, 'AUT_UNAUTHORIZED_ACTION');
-  }
-  if (catalogType === 'MASTER' && offers.length > 0) {
+  if (catalogType === 'MASTER' && offers.length > 0)
     return refusalAt([...at, 'offers'], 'is not allowed in a MASTER catalog');
-  }
   return undefined;
 }
 
@@ -56,9 +52,8 @@ export function findContentFaults(
   checker: Check,
 ): ErrorBody[] {
   const { catalog, at } = submission;
-  if (next.resources.size + next.offers.size === 0) {
+  if (next.resources.size + next.offers.size === 0)
     return [refusalAt(at, 'would have neither a resource nor an offer')];
-  }
   const faults = createFaultList();
   faults.refuse(checkProvider(catalog.provider, checker, { at: [...at, 'provider'] }));
   faults.refuse(findDirectiveFaults(submission, next));
@@ -107,11 +102,8 @@ function findDirectiveFaults({ extensions }: TriggerSubmission, { directives }: 
   return [...extensions].flatMap(([id, { extension, at, repeatedAt }]) => {
     const variant = variantKey(extension);
     const holder = variant === undefined ? undefined : holders.get(variant);
-    return [
-      ...(repeatedAt ? [refusalAt(repeatedAt, 'is a second directive for the same resource')] : []),
-      ...(holder === undefined || holder === id
-        ? []
-        : [refusalAt([...at, 'variant'], `is used by the resource ${holder} of this catalog`)]),
-    ];
+    const second = repeatedAt ? [refusalAt(repeatedAt, 'is a second directive for the same resource')] : [];
+    if (holder === undefined || holder === id) return second;
+    return [...second, refusalAt([...at, 'variant'], `is used by the resource ${holder} of this catalog`)];
   });
 }

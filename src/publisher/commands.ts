@@ -76,12 +76,8 @@ export async function rewriteBaselines(turn: Turn): Promise<TriggerResult[]> {
     const current = await edit.read(entry);
     const { content, checkedBy } = current;
     if (content) {
-      const built = await buildBaseline(
-        current,
-        factsOfToday(tree, edit, entry),
-        content,
-        buildOptions(tree),
-      );
+      const facts = factsOfToday(tree, edit, entry);
+      const built = await buildBaseline(current, facts, content, buildOptions(tree));
       results.push(await accept(turn, found.indexName, built, checkedBy));
     } else results.push(unreadable(entry.catalogId));
   }

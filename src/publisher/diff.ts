@@ -33,19 +33,14 @@ export function losesMember(current: CatalogContent, next: NextContent): boolean
   return Object.keys(current.members).some((name) => !Object.hasOwn(next.members, name));
 }
 
-function diffList<T>(
+function diffList<T extends { id: string }>(
   current: ReadonlyMap<string, T>,
   next: ReadonlyMap<string, T>,
   isSameBeside: (id: string) => boolean,
 ): { upserts: T[]; removals: string[]; isEmpty: boolean } {
-  const upserts: T[] = [];
-  const removals: string[] = [];
-  for (const [id, item] of next) {
-    if (!isSameValue(current.get(id), item) || !isSameBeside(id)) upserts.push(item);
-  }
-  for (const id of current.keys()) {
-    if (!next.has(id)) removals.push(id);
-  }
+  const isNews = (item: T) => !isSameValue(current.get(item.id), item) || !isSameBeside(item.id);
+  const upserts = [...next.values()].filter(isNews);
+  const removals = [...current.keys()].filter((id) => !next.has(id));
   return { upserts, removals, isEmpty: upserts.length + removals.length === 0 };
 }
 

@@ -72,9 +72,8 @@ async function says(tree: PublisherTree, node: NodeDescription, { bytes, manifes
   const [, ...others] = manifestPaths;
   const latest = { path: recordPath, bytes: record.bytes };
   const copies = [...others.map((path) => ({ path, bytes })), record, latest];
-  const found = await Promise.all(
-    copies.map((copy) => readFile(join(tree.root, copy.path)).catch(() => undefined)),
-  );
+  const reading = copies.map(({ path }) => readFile(join(tree.root, path)).catch(() => undefined));
+  const found = await Promise.all(reading);
   return copies.every((copy, index) => found[index]?.equals(copy.bytes));
 }
 

@@ -31,11 +31,10 @@ async function findListingProblems(published: Listed, registry: Pick<RegistryCli
   try {
     const found = await registry.findKey(subscriberId, recordId);
     if (found.kind === 'key') {
+      const isSameKey = createPublicKey(published.key.privateKey).equals(found.publicKey);
       const unlisted = indexUrls.filter((url) => !found.record.catalogIndexUrls.includes(url));
       return [
-        ...(createPublicKey(published.key.privateKey).equals(found.publicKey)
-          ? []
-          : [otherKey(published.key)]),
+        ...(isSameKey ? [] : [otherKey(published.key)]),
         ...unlisted.map((url) => notListed(subscriberId, url, findManifestOrigin(found.record, published))),
       ];
     }

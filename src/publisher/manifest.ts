@@ -77,6 +77,7 @@ export function buildSubscriberRecord(node: NodeDescription, { now, nextUpdate }
 
 export function buildManifest(node: NodeDescription, record: TreeFile, { now, nextUpdate }: Times): Buffer {
   const { id, baseUrl, key, formerKeys, profile } = node;
+  const digest = labelSha256(hash('sha256', record.bytes, 'hex'), profile);
   const document: Omit<Manifest, 'proof'> = {
     dedi_version: dediVersion,
     type: 'dedi-manifest',
@@ -84,13 +85,7 @@ export function buildManifest(node: NodeDescription, record: TreeFile, { now, ne
     keys: [jwk(key.recordId, key.privateKey), ...formerKeys],
     updated_at: now.toISOString(),
     next_update: nextUpdate.toISOString(),
-    files: [
-      {
-        registry: recordRegistry,
-        url: urlOf(baseUrl, record.path),
-        digest: labelSha256(hash('sha256', record.bytes, 'hex'), profile),
-      },
-    ],
+    files: [{ registry: recordRegistry, url: urlOf(baseUrl, record.path), digest }],
   };
   return render(proveDocument(document, key));
 }

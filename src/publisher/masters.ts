@@ -13,13 +13,14 @@ import type { PublisherTree } from './tree.ts';
 export interface OwnMaster {
   resource: Resource;
   dependency: MasterDependency;
+  networkIds?: string[];
 }
 
 /** By the id of the resource; duplicates in other MASTER catalogs of the tree follow. */
-export type OwnMasters = ReadonlyMap<string, readonly (OwnMaster & { networkIds?: string[] })[]>;
+export type OwnMasters = ReadonlyMap<string, readonly OwnMaster[]>;
 
 export async function readOwnMasters(tree: PublisherTree, edit: TreeEdit): Promise<OwnMasters> {
-  const masters = new Map<string, (OwnMaster & { networkIds?: string[] })[]>();
+  const masters = new Map<string, OwnMaster[]>();
   for (const { indexName, entry } of edit.entries()) {
     const { catalogId, catalogType, networkIds, retiredAt } = entry;
     if (catalogType !== 'MASTER' || retiredAt !== undefined) continue;

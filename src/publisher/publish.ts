@@ -28,9 +28,8 @@ export async function publishCatalogs(tree: PublisherTree, request: TriggerReque
   return editTree(tree, async (edit) => {
     const turn: Turn = { tree, edit, indexName, forceBaseline, warnings: [] };
     const results: TriggerResult[] = [];
-    for (const submission of message ? triggerSubmissionsOf(message) : []) {
+    for (const submission of message ? triggerSubmissionsOf(message) : [])
       results[submission.position] = await publishCatalog(turn, submission);
-    }
     const commands = { retire: retireCatalog, pause: pauseCatalog, resume: resumeCatalog };
     for (const [name, ids] of Object.entries({ retire, pause, resume }) as [
       keyof typeof commands,
@@ -58,11 +57,10 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
   const found = edit.find(catalog.id);
   const refused = findRefusal(submission, found?.entry, tree);
   if (refused) return reject(catalog.id, [refused]);
-  if (found && turn.indexName !== undefined && found.indexName !== turn.indexName) {
+  if (found && turn.indexName !== undefined && found.indexName !== turn.indexName)
     return reject(catalog.id, [
       refusalAt([...at, 'id'], `is already published, in the index ${found.indexName}`),
     ]);
-  }
 
   const current = found && (await edit.read(found.entry));
   if (current && !current.content) {
@@ -70,9 +68,8 @@ async function publishCatalog(turn: Turn, submission: TriggerSubmission): Promis
       const problem = 'cannot be merged, because the published files cannot be read back: publish it whole';
       return reject(catalog.id, [refusalAt(at, problem)]);
     }
-    turn.warnings.push(
-      `The published files of ${catalog.id} cannot be read back; a new baseline replaces them.`,
-    );
+    const warning = `The published files of ${catalog.id} cannot be read back; a new baseline replaces them.`;
+    turn.warnings.push(warning);
   }
   const plan = planPublish(submission, current, tree.profile);
   const { next, diff } = plan;

@@ -18,9 +18,8 @@ export async function readPublishedTree(directory: string) {
   const { root } = placesIn(directory);
   const entries = new Map<string, IndexEntry>();
   for (const name of await findIndexNames({ root })) {
-    for (const entry of await readEntries(placeOf({ root }, indexPath(name)))) {
+    for (const entry of await readEntries(placeOf({ root }, indexPath(name))))
       entries.set(entry.catalogId, entry);
-    }
   }
   return {
     entries: entries as ReadonlyMap<string, IndexEntry>,

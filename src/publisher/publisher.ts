@@ -27,10 +27,7 @@ export interface PublisherFurniture {
 }
 
 /** Opened for each task, because the current key may have changed. */
-export async function openPublisher(
-  config: Config,
-  { schemas, logger, memory, now }: PublisherFurniture,
-): Promise<Publisher> {
+export async function openPublisher(config: Config, { schemas, logger, memory, now }: PublisherFurniture) {
   const { publisher } = config.identities;
   const key = loadOrCreateSigningKey(config.DATA_DIR, publisher);
   const tree = openPublisherTree({

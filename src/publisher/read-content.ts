@@ -8,7 +8,6 @@ import { planReading } from '../rules/self-hosted/reading-plan.ts';
 import { listFiles } from './indexes.ts';
 import { type ContentFile, type FileKind, findContentFile, folders, pathOfUrl } from './paths.ts';
 import { readFile, withFile } from './read-file.ts';
-import type { BaselineOnDisk } from './retention.ts';
 import { placeOf, type ReadableTree } from './tree.ts';
 
 // Reads our own files. Their digest in the signed index proves that we wrote them, so nothing else is checked.
@@ -66,16 +65,12 @@ export async function readBaselines(tree: ReadableTree, files: readonly ContentF
 }
 
 /** The members of a baseline before its catalog, which may be very long. */
-async function findBaseline(
-  tree: ReadableTree,
-  { path, version }: ContentFile,
-): Promise<BaselineOnDisk | undefined> {
+async function findBaseline(tree: ReadableTree, { path, version }: ContentFile) {
   try {
     const text = (await readStart(tree, path)).toString('utf8');
     const head: Partial<BaselineFile> = JSON.parse(`${text.slice(0, text.indexOf(',"catalog":'))}}`);
-    return head.next_update === undefined
-      ? undefined
-      : { path, version, cycleEnd: new Date(head.next_update) };
+    const { next_update: cycleEnd } = head;
+    return cycleEnd === undefined ? undefined : { path, version, cycleEnd: new Date(cycleEnd) };
   } catch {
     return undefined;
   }

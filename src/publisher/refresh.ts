@@ -25,11 +25,8 @@ export async function refresh({ tree, ...details }: Publisher): Promise<Refreshe
   const nextUpdate = await renewManifest(tree, { ...details, always: true, stillNeeded: new Set(needed) });
   // From here on nothing published names such a key, so this is the only moment to report it.
   const needless = [...formerKeys.keys()].filter((key) => !needed.includes(key));
-  for (const key of needless)
-    tree.logger.info(
-      { key, after: nextUpdate },
-      'no listed file is signed with this key any more: it can be revoked',
-    );
+  const says = 'no listed file is signed with this key any more: it can be revoked';
+  for (const key of needless) tree.logger.info({ key, after: nextUpdate }, says);
   return { nextUpdate, formerKeys };
 }
 

@@ -63,10 +63,8 @@ function addWaitingRoutes(server: FastifyInstance, awaited: Map<string, Awaited>
       const known = awaited.get(params.messageId);
       if (!known)
         throw new ProtocolError('CTX_INVALID_FIELD', 'No command is waiting for it.', { status: 404 });
-      return waitForCallback(known.callback, {
-        seconds: Math.min(Number(seconds) || 0, maxWaitSeconds),
-        acknowledgedBy,
-      });
+      const waitSeconds = Math.min(Number(seconds) || 0, maxWaitSeconds);
+      return waitForCallback(known.callback, { seconds: waitSeconds, acknowledgedBy });
     },
   );
 }

@@ -129,10 +129,8 @@ interface RenewalOptions {
 const maxPauseMs = 10 * 60_000;
 
 export function startRenewal({ refresh, nextUpdateSeconds, metrics, logger, now }: RenewalOptions) {
-  const announcedAt = metrics.gauge(
-    'signpost_publisher_next_update_seconds',
-    'Unix time of the next update that is announced first',
-  );
+  const help = 'Unix time of the next update that is announced first';
+  const announcedAt = metrics.gauge('signpost_publisher_next_update_seconds', help);
   let announced: Date | undefined;
   let problem = 'nothing was renewed yet';
   let closed = false;

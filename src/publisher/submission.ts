@@ -37,15 +37,14 @@ export function nextContent(
 ): NextContent {
   const { resources = [], offers = [], ...members } = catalog;
   const kept = updateMode === 'MERGE' ? current : undefined;
-  const directives = [...extensions].map(([resourceId, { extension }]): [string, FileDirective] => [
-    resourceId,
-    { resourceId, ...extension },
-  ]);
+  const directives = new Map<string, FileDirective>(kept?.directives);
+  for (const [resourceId, { extension }] of extensions)
+    directives.set(resourceId, { resourceId, ...extension });
   return {
     members: { ...kept?.members, ...members },
     resources: upserted(kept?.resources, resources),
     offers: upserted(kept?.offers, offers),
-    directives: new Map([...(kept?.directives ?? []), ...directives]),
+    directives,
   };
 }
 

@@ -2,7 +2,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Config } from '../config.ts';
 import { createConfiguredClient } from '../http/guarded-client.ts';
 import { createLogger, type Logger } from '../logger.ts';
-import { ProtocolError } from '../protocol/errors.ts';
+import { overloaded, ProtocolError } from '../protocol/errors.ts';
 import { parseJson } from '../protocol/json.ts';
 import type { TriggerAnswer } from '../protocol/trigger-messages.ts';
 import { openConfiguredSchemas } from '../schemas/schema-store.ts';
@@ -34,11 +34,7 @@ export function startPublisherThread(
   let last: Promise<unknown> = Promise.resolve();
   let waitingBytes = 0;
 
-  async function perform<T>(
-    work: (input: never) => Promise<T>,
-    input: object,
-    transfer: ArrayBuffer[] = [],
-  ): Promise<T> {
+  async function perform<T>(work: (input: never) => Promise<T>, input: object, transfer: ArrayBuffer[] = []) {
     try {
       const task = { module: import.meta.url, name: work.name, input: { config, ...input } };
       return await threads.run<T>({ ...task, transfer, deadlineMs: workMs, errors: [ProtocolError] });
@@ -59,7 +55,8 @@ export function startPublisherThread(
     /** The result of a raw request to the trigger; throws a ProtocolError if it is refused. The body is transferred. */
     async publish(body: Uint8Array, indexName?: string): Promise<TriggerAnswer> {
       const { length } = body;
-      if (waitingBytes + length > maxWaitingBytes) throw tooMuchAtOnce();
+      const says = 'Too much is waiting to be published. Try again later.';
+      if (waitingBytes + length > maxWaitingBytes) throw overloaded(says, { retryAfterSeconds: 10 });
       waitingBytes += length;
       try {
         return await inTurn(() => perform(publishBody, { body, indexName }, ownMemoryOf(body)));
@@ -84,12 +81,6 @@ function ownMemoryOf({ buffer, byteLength }: Uint8Array): ArrayBuffer[] {
 }
 
 const largeBytes = 1_048_576;
-
-function tooMuchAtOnce(): ProtocolError {
-  return new ProtocolError('NET_OVERLOADED', 'Too much is waiting to be published. Try again later.', {
-    retryAfterSeconds: 10,
-  });
-}
 
 interface PublishWork {
   config: Config;

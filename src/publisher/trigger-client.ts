@@ -31,12 +31,8 @@ export function publishByTrigger(trigger: Trigger, { node, indexName, request, t
 }
 
 /** Announces a request whose callback will arrive at the publisher. */
-export function announceCallback(
-  trigger: Trigger,
-  awaited: AwaitedRequest,
-  timeoutMs: number,
-): Promise<TriggerReply<Json>> {
-  return post(trigger, '/callbacks', awaited, timeoutMs);
+export function announceCallback(trigger: Trigger, awaited: AwaitedRequest, timeoutMs: number) {
+  return post<Json>(trigger, '/callbacks', awaited, timeoutMs);
 }
 
 async function post<T>(

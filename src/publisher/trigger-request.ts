@@ -46,9 +46,8 @@ function refuseSecondMention({ message, retire = [], pause = [], resume = [] }: 
   ];
   const seen = new Set<string>();
   for (const [id, at] of mentions) {
-    if (seen.has(id)) {
+    if (seen.has(id))
       throw faultAt('SCH_SCHEMA_VALIDATION_FAILED', at, 'names a catalog that this request already names');
-    }
     seen.add(id);
   }
 }

@@ -57,13 +57,12 @@ const TriggerQuery = Type.Object({
     Type.String({ description: `Name of the index that new catalogs go into (${defaultIndexName}).` }),
   ),
   node: Type.Optional(
-    Type.String({
-      description: 'Whose files are meant; refused by the publisher of another node.',
-    }),
+    Type.String({ description: 'Whose files are meant; refused by the publisher of another node.' }),
   ),
 });
 type TriggerQuery = Static<typeof TriggerQuery>;
 
+const indexNameRule = 'The name of an index has up to 64 lower-case letters, digits and -.';
 const tokenAdvice =
   'It is in /var/lib/signpost/publisher/trigger-token; send it as "Authorization: Bearer …".';
 
@@ -106,12 +105,10 @@ export const triggerOperation: PlainOperation = {
       ],
       { at: ['retire'], value: [catalog.id] },
     ),
-    refusalExample(
-      'index',
-      'The name of the index is not valid',
-      ['CTX_INVALID_FIELD', 'The name of an index has up to 64 lower-case letters, digits and -.'],
-      { at: ['query', 'index'], value: 'My index' },
-    ),
+    refusalExample('index', 'The name of the index is not valid', ['CTX_INVALID_FIELD', indexNameRule], {
+      at: ['query', 'index'],
+      value: 'My index',
+    }),
     refusalExample('unsigned', 'There is no token', [
       'AUT_SIGNATURE_MISSING',
       `The trigger needs its token. ${tokenAdvice}`,
@@ -124,11 +121,7 @@ export const triggerOperation: PlainOperation = {
       'AUT_UNAUTHORIZED_ACTION',
       'The trigger is for programs of this machine: it accepts no requests with the header origin.',
     ]),
-    {
-      name: 'large',
-      summary: 'Larger than 256 MiB',
-      error: tooLarge(maxTriggerBodyBytes),
-    },
+    { name: 'large', summary: 'Larger than 256 MiB', error: tooLarge(maxTriggerBodyBytes) },
     refusalExample('mediaType', 'It is sent as a form', [
       'SCH_SCHEMA_VALIDATION_FAILED',
       'The body must be application/json.',
@@ -144,16 +137,11 @@ export const triggerOperation: PlainOperation = {
 /** Several publishers may run on a machine, and only one of them has a port. */
 function refuseForOthers({ node }: TriggerQuery, nodeId: string): void {
   if (node === undefined || node === nodeId) return;
-  throw new ProtocolError(
-    'CTX_INVALID_FIELD',
-    `This is the trigger of ${nodeId}, not of ${node}: set PUBLISHER_TRIGGER_PORT to the port of the other one.`,
-  );
+  const problem = `This is the trigger of ${nodeId}, not of ${node}: set PUBLISHER_TRIGGER_PORT to the port of the other one.`;
+  throw new ProtocolError('CTX_INVALID_FIELD', problem);
 }
 
 function parseIndexName({ index }: TriggerQuery): string | undefined {
   if (index === undefined || isIndexName(index)) return index;
-  throw new ProtocolError(
-    'CTX_INVALID_FIELD',
-    'The name of an index has up to 64 lower-case letters, digits and -.',
-  );
+  throw new ProtocolError('CTX_INVALID_FIELD', indexNameRule);
 }

@@ -85,9 +85,8 @@ async function writeDraft({ draftsDirectory }: Place, bytes: Uint8Array): Promis
 async function makeDirectory(directory: string): Promise<void> {
   const first = await mkdir(directory, { recursive: true });
   if (first === undefined) return;
-  for (let made = directory; made.length >= first.length; made = dirname(made)) {
+  for (let made = directory; made.length >= first.length; made = dirname(made))
     await syncDirectory(dirname(made));
-  }
 }
 
 async function syncDirectory(directory: string): Promise<void> {

@@ -6,7 +6,9 @@ import { bodyDigest } from '../../../src/protocol/digest.ts';
 import { protocolVersion } from '../../../src/protocol/endpoints.ts';
 import { parseEnvelope } from '../../../src/protocol/envelope.ts';
 import { identityOf } from '../../../src/protocol/identity.ts';
-import { type AwaitedCallbacks, createAwaitedCallbacks } from './awaited-callbacks.ts';
+import type { Static, TSchema } from '../../../src/protocol/type.ts';
+import { validator } from '../../../src/protocol/validate.ts';
+import type { AwaitedCallbacks } from './awaited-callbacks.ts';
 import { asSignpostError, SignpostError } from './errors.ts';
 import type { Settings } from './options.ts';
 import { type Answer, send } from './send.ts';
@@ -18,10 +20,6 @@ export interface Core {
   settings: Settings;
   awaited: AwaitedCallbacks;
   callbacks?: string;
-}
-
-export function createCore(settings: Settings): Core {
-  return { settings, awaited: createAwaitedCallbacks(), callbacks: settings.callbacks };
 }
 
 /** Options of every call. */
@@ -44,9 +42,21 @@ export interface Question {
   query?: Record<string, string | number | undefined>;
 }
 
-export async function ask(core: Core, question: Question, options: CallOptions): Promise<Answer> {
-  const request = buildRequest(core, question, options);
-  return send(core.settings, { ...request, ...(await findService(core, question, options)) });
+/** The answer of a catalog service, read by its schema. */
+export async function ask<S extends TSchema>(
+  core: Core,
+  request: Omit<Question, 'service'>,
+  schema: S,
+  options: CallOptions,
+): Promise<Static<S>> {
+  const question = { ...request, service: 'catalog' } as const;
+  const built = buildRequest(core, question, options);
+  const { body } = await send(core.settings, { ...built, ...(await findService(core, question, options)) });
+  try {
+    return validator(schema)(body);
+  } catch (error) {
+    throw asSignpostError(error);
+  }
 }
 
 /** The callback; undefined if the answer was a 202, which announces none. */
@@ -109,15 +119,11 @@ function buildRequest(core: Core, { action, message }: Question, options: CallOp
   return { method: action.method, body, messageId };
 }
 
-async function findService(
-  core: Core,
-  { action, service: role, query = {} }: Question,
-  { to }: CallOptions,
-): Promise<{ service: AskedService; url: string }> {
+async function findService(core: Core, { action, service: role, query = {} }: Question, { to }: CallOptions) {
   const named = to ?? core.settings.services[role];
   if (named === undefined)
     throw new TypeError(`which ${role} service? Pass \`to\`, or \`${role}Service\` to the constructor`);
-  const service = /^https?:\/\//.test(named)
+  const service: AskedService = /^https?:\/\//.test(named)
     ? { url: named }
     : { url: await registeredUrl(core, named), identity: identityOf(named, core.settings.registryName) };
   const url = new URL(`${service.url.replace(/\/+$/, '')}${action.path}`);

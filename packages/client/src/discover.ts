@@ -76,10 +76,8 @@ async function askForPage(
 ): Promise<OnDiscoverMessage | { nothing: string }> {
   const scope = { ...(networkId !== undefined && { networkId }), ...(schemaContext && { schemaContext }) };
   const question = { action: actions.discover, service: 'discovery', message } as const;
-  const { answer, callback } = await askAndWait(core, question, {
-    ...options,
-    context: { ...context, ...scope },
-  });
+  const asking = { ...options, context: { ...context, ...scope } };
+  const { answer, callback } = await askAndWait(core, question, asking);
   const truncated = answer.truncated ?? callback?.truncated;
   if (truncated !== undefined) options.onTruncated?.(truncated);
   if (callback) options.onAnswer?.({ signer: callback.signer, total: callback.message.pagination?.total });

@@ -56,11 +56,7 @@ export function createProver(options: Omit<VerifyTreeOptions, 'node'>): Prover {
     const about = { catalogId, resourceId: hit.resource.id };
     const nothing = { ...about, files: [], differences: [], otherOffers: [] };
     if (bppId === undefined)
-      return {
-        status: 'unprovable',
-        reason: 'The answer does not name the node that publishes it.',
-        ...nothing,
-      };
+      return { ...unprovable('The answer does not name the node that publishes it.'), ...nothing };
     const { problem, walked } = await read(bppId, catalogId);
     const known = { ...nothing, node: bppId, files: walked?.files ?? [] };
     if (problem) return { ...problem, ...known };
@@ -78,11 +74,11 @@ interface NodeFiles {
   walked?: WalkedTree;
 }
 
-const noFiles: Problem = {
-  status: 'unprovable',
-  reason:
-    'Relayed by a catalog service and not provable: its provider has not signed a file of this catalog.',
-};
+const unprovable = (reason: string): Problem => ({ status: 'unprovable', reason });
+
+const noFiles = unprovable(
+  'Relayed by a catalog service and not provable: its provider has not signed a file of this catalog.',
+);
 
 async function readFiles(
   options: VerifyTreeOptions & { registry: Exclude<VerifyTreeOptions['registry'], string> },
@@ -94,9 +90,7 @@ async function readFiles(
     throw asSignpostError(error);
   });
   if (records.length === 0)
-    return {
-      problem: { status: 'unprovable', reason: 'The registry does not know the node that publishes it.' },
-    };
+    return { problem: unprovable('The registry does not know the node that publishes it.') };
   const walks: WalkedTree[] = [];
   const addresses = records.map(({ url }) => url);
   for (const place of manifestPlaces(identity, addresses)) {
@@ -113,10 +107,7 @@ async function readFiles(
     return catalogs.length > 0
       ? { problem: { status: 'differs', reason: 'The provider has retired this catalog.' }, walked }
       : { walked };
-  return {
-    problem: { status: isAbsence(fault) ? 'unreachable' : 'broken', reason: fault.message },
-    walked,
-  };
+  return { problem: { status: isAbsence(fault) ? 'unreachable' : 'broken', reason: fault.message }, walked };
 }
 
 /** The host answers, but has no manifest. */

@@ -30,13 +30,9 @@ const defaultDownloadTimeoutMs = 300_000;
 export async function* pull(
   core: Core,
   subscriptionId: string,
-  {
-    pageSize = 20,
-    maxDownloadBytes = defaultMaxDownloadBytes,
-    downloadTimeoutMs = defaultDownloadTimeoutMs,
-    ...options
-  }: PullOptions = {},
+  { pageSize = 20, maxDownloadBytes, downloadTimeoutMs, ...options }: PullOptions = {},
 ): AsyncGenerator<ReceivedCatalog, void, void> {
+  const { signal } = options;
   for (let offset = 0; ; ) {
     const message = { subscriptionId, mode: 'FULL', limit: pageSize, offset };
     const question = { action: actions.pull, service: 'catalog', message } as const;
@@ -44,37 +40,27 @@ export async function* pull(
     if (!callback) return;
     const { status, error, downloadManifest, pagination, catalogs = [] } = callback.message;
     const { messageId } = callback.context;
-    if (status === 'FAILED')
-      throw new SignpostError(error?.code ?? 'NET_INTERNAL_ERROR', error?.message ?? 'The pull failed.', {
-        path: error?.details?.path,
-        messageId,
-      });
-    const page = downloadManifest
-      ? await download(core, downloadManifest, {
-          messageId,
-          maxBytes: maxDownloadBytes,
-          timeoutMs: downloadTimeoutMs,
-          signal: options.signal,
-        })
-      : catalogs;
+    if (status === 'FAILED') {
+      const { code = 'NET_INTERNAL_ERROR', message: problem = 'The pull failed.', details } = error ?? {};
+      throw new SignpostError(code, problem, { path: details?.path, messageId });
+    }
+    const downloading = { messageId, maxDownloadBytes, downloadTimeoutMs, signal };
+    const page = downloadManifest ? await download(core, downloadManifest, downloading) : catalogs;
     yield* page;
     offset += page.length;
     if (!pagination || page.length === 0 || offset >= pagination.total) return;
   }
 }
 
-interface DownloadOptions {
-  messageId: string;
-  maxBytes: number;
-  timeoutMs: number;
-  signal?: AbortSignal;
-}
+type DownloadOptions = Pick<PullOptions, 'maxDownloadBytes' | 'downloadTimeoutMs' | 'signal'>;
 
 async function download(
   { settings }: Core,
   { url, checksum }: DownloadManifest,
-  { messageId, maxBytes, timeoutMs, signal }: DownloadOptions,
+  { messageId, signal, ...options }: DownloadOptions & { messageId: string },
 ): Promise<ReceivedCatalog[]> {
+  const { maxDownloadBytes: maxBytes = defaultMaxDownloadBytes } = options;
+  const { downloadTimeoutMs: timeoutMs = defaultDownloadTimeoutMs } = options;
   const fail = (problem: string, cause?: unknown) =>
     new SignpostError('NET_CATALOG_SOURCE_UNAVAILABLE', `The download ${problem}.`, { messageId, cause });
   const notFetched = (error: unknown): never => {

@@ -66,9 +66,7 @@ export function createRegistry(options: RegistryOptions): Registry {
       const path = findRegistryPath('query', identity);
       const answer = path && (await ask(options, path));
       const records = answer ? parseQueryAnswer(answer).records : [];
-      return records.filter(
-        (record) => isUnder(identity, record) && unusableReason(record, now()) === undefined,
-      );
+      return records.filter((one) => isUnder(identity, one) && unusableReason(one, now()) === undefined);
     },
   };
 }

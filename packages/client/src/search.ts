@@ -1,9 +1,7 @@
 import { actions } from '../../../src/protocol/actions.ts';
 import type { ReceivedCatalog } from '../../../src/protocol/catalog.ts';
 import { SearchAnswer, type SearchFilters } from '../../../src/protocol/search-messages.ts';
-import { validator } from '../../../src/protocol/validate.ts';
 import { ask, type CallOptions, type Core } from './core.ts';
-import { asSignpostError } from './errors.ts';
 
 export interface SearchOptions extends Omit<CallOptions, 'messageId'> {
   /** Number of catalogs per request (1 to 100, default 20). */
@@ -18,18 +16,10 @@ export async function* search(
 ): AsyncGenerator<ReceivedCatalog, void, void> {
   for (let offset = 0; ; ) {
     const message = { filters, limit: pageSize, offset };
-    const { body } = await ask(core, { action: actions.search, service: 'catalog', message }, options);
-    const { catalogs, pagination } = read(body).message;
+    const answer = await ask(core, { action: actions.search, message }, SearchAnswer, options);
+    const { catalogs, pagination } = answer.message;
     yield* catalogs;
     offset += catalogs.length;
     if (catalogs.length === 0 || offset >= pagination.total) return;
-  }
-}
-
-function read(body: object): SearchAnswer {
-  try {
-    return validator(SearchAnswer)(body);
-  } catch (error) {
-    throw asSignpostError(error);
   }
 }

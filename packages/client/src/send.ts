@@ -53,15 +53,9 @@ export async function send(settings: Settings, request: Outgoing): Promise<Answe
   for (let attempts = 1; ; attempts += 1) {
     const tried = await tryOnce(settings, request);
     if ('answer' in tried) return tried.answer;
-    const waitMs = nextAttemptMs(
-      { baseMs: settings.retryBaseMs },
-      {
-        attempts,
-        leftMs: endMs - performance.now(),
-        retryAfterMs: tried.retryAfterMs,
-        random: Math.random(),
-      },
-    );
+    const leftMs = endMs - performance.now();
+    const failure = { attempts, leftMs, retryAfterMs: tried.retryAfterMs, random: Math.random() };
+    const waitMs = nextAttemptMs({ baseMs: settings.retryBaseMs }, failure);
     if (!tried.mayPass || waitMs === undefined) throw tried.error;
     await delay(waitMs, undefined, { signal: request.signal });
   }
@@ -121,12 +115,10 @@ function unreachable(error: unknown, url: string, messageId: string | undefined)
   const isTimeout = error instanceof Error && error.name === 'TimeoutError';
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error;
   const reason = cause instanceof Error ? cause.message : String(cause);
+  const details = { messageId, cause: error };
   return isTimeout
-    ? new SignpostError('NET_ACK_TIMEOUT', `${url} did not answer in time.`, { messageId, cause: error })
-    : new SignpostError('NET_DOWNSTREAM_UNAVAILABLE', `${url} cannot be reached: ${reason}`, {
-        messageId,
-        cause: error,
-      });
+    ? new SignpostError('NET_ACK_TIMEOUT', `${url} did not answer in time.`, details)
+    : new SignpostError('NET_DOWNSTREAM_UNAVAILABLE', `${url} cannot be reached: ${reason}`, details);
 }
 
 /** Any 2xx is an acceptance unless it is a NACK. */
@@ -164,9 +156,8 @@ async function findSigner(
     const { subscriberId } = verifySignature(header, lookup.publicKey, bytes, signature);
     const signer = identityOf(subscriberId, registryName);
     if (isAskedService(service, signer, lookup.record)) return signer;
-    throw new Error(
-      `it was made by ${signer}, not by ${service.identity ?? `a participant at ${service.url}`}`,
-    );
+    const expected = service.identity ?? `a participant at ${service.url}`;
+    throw new Error(`it was made by ${signer}, not by ${expected}`);
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
     logger.warn(`The signature of the answer of ${url} is not accepted: ${reason}`);

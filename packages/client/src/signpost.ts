@@ -7,7 +7,8 @@ import type {
   Subscription,
   SubscriptionSelection,
 } from '../../../src/protocol/subscription-messages.ts';
-import { type CallOptions, type Core, createCore } from './core.ts';
+import { createAwaitedCallbacks } from './awaited-callbacks.ts';
+import type { CallOptions, Core } from './core.ts';
 import { type DiscoverOptions, discover, type Found } from './discover.ts';
 import { type Listener, type ListenOptions, listen } from './listen.ts';
 import { readOptions, type SignpostOptions } from './options.ts';
@@ -23,7 +24,8 @@ export class Signpost {
   #listener: Listener | undefined;
 
   constructor(options: SignpostOptions) {
-    this.#core = createCore(readOptions(options));
+    const settings = readOptions(options);
+    this.#core = { settings, awaited: createAwaitedCallbacks(), callbacks: settings.callbacks };
   }
 
   /** Resolves with the results of catalog/on_publish, one per catalog. A result may be REJECTED or PARTIAL, with its errors. */

@@ -5,9 +5,8 @@ import {
   type SubscriptionSelection,
   SubscriptionsAnswer,
 } from '../../../src/protocol/subscription-messages.ts';
-import { validator } from '../../../src/protocol/validate.ts';
-import { ask, type CallOptions, type Core, type Question } from './core.ts';
-import { asSignpostError, SignpostError } from './errors.ts';
+import { ask, type CallOptions, type Core } from './core.ts';
+import { SignpostError } from './errors.ts';
 
 // The operations on /catalog/subscription (catalog spec: Subscription).
 
@@ -22,9 +21,8 @@ export async function subscribe(
   { subscriptionId, ...options }: SubscribeOptions = {},
 ): Promise<Subscription> {
   const message = { subscription: selection };
-  return first(
-    await exchange(core, { action: actions.subscribe, message, query: { subscriptionId } }, options),
-  );
+  const question = { action: actions.subscribe, message, query: { subscriptionId } };
+  return first(await ask(core, question, SubscriptionsAnswer, options));
 }
 
 export async function listSubscriptions(
@@ -32,7 +30,8 @@ export async function listSubscriptions(
   query: ListSubscriptionsQuery = {},
   options: CallOptions = {},
 ): Promise<Subscription[]> {
-  return (await exchange(core, { action: actions.listSubscriptions, query }, options)).message.subscriptions;
+  const question = { action: actions.listSubscriptions, query };
+  return (await ask(core, question, SubscriptionsAnswer, options)).message.subscriptions;
 }
 
 export async function unsubscribe(
@@ -40,26 +39,13 @@ export async function unsubscribe(
   subscriptionId: string,
   options: CallOptions = {},
 ): Promise<Subscription> {
-  return first(await exchange(core, { action: actions.unsubscribe, query: { subscriptionId } }, options));
-}
-
-async function exchange(
-  core: Core,
-  question: Omit<Question, 'service'>,
-  options: CallOptions,
-): Promise<SubscriptionsAnswer> {
-  const { body } = await ask(core, { service: 'catalog', ...question }, options);
-  try {
-    return validator(SubscriptionsAnswer)(body);
-  } catch (error) {
-    throw asSignpostError(error);
-  }
+  const question = { action: actions.unsubscribe, query: { subscriptionId } };
+  return first(await ask(core, question, SubscriptionsAnswer, options));
 }
 
 function first({ message, context }: SubscriptionsAnswer): Subscription {
   const [subscription] = message.subscriptions;
   if (subscription) return subscription;
-  throw new SignpostError('NET_INTERNAL_ERROR', 'The answer has no subscription.', {
-    messageId: context.messageId,
-  });
+  const { messageId } = context;
+  throw new SignpostError('NET_INTERNAL_ERROR', 'The answer has no subscription.', { messageId });
 }

@@ -99,11 +99,7 @@ export async function verifyRequest(
   }
 }
 
-async function verify(
-  body: Uint8Array,
-  headers: HeaderSource,
-  options: VerifyOptions,
-): Promise<ReceivedMessage> {
+async function verify(body: Uint8Array, headers: HeaderSource, options: VerifyOptions) {
   const { now = new Date(), clockSkewSeconds = 60, maxSignatureSeconds = 7_200 } = options;
   const header = parseSignatureHeader(authorizationOf(headers));
   checkSignatureWindow(header, now, { clockSkewSeconds, maxSignatureSeconds });
@@ -155,10 +151,8 @@ async function resolveKey(
   if (found === undefined)
     throw new ProtocolError('AUT_KEY_NOT_FOUND', `There is no usable key ${recordId} of ${subscriberId}.`);
   const key = typeof found === 'object' && 'publicKey' in found ? found : { publicKey: found };
-  return {
-    ...key,
-    publicKey: typeof key.publicKey === 'string' ? parsePublicKey(key.publicKey) : key.publicKey,
-  };
+  const { publicKey } = key;
+  return { ...key, publicKey: typeof publicKey === 'string' ? parsePublicKey(publicKey) : publicKey };
 }
 
 /** The body is not verified yet, so it is only searched for the id, and not parsed into a tree. */
@@ -171,11 +165,9 @@ async function findAnswered(body: Uint8Array, { findSent }: VerifyOptions): Prom
 function findAction(body: Uint8Array, expected: string | undefined): (typeof receivable)[number] {
   const name = expected ?? actionIn(body);
   const action = receivable.find((one) => one.name === name);
-  if (!action)
-    throw new ProtocolError('CTX_ACTION_MISMATCH', `A participant does not receive ${String(name)}.`, {
-      path: '$.context.action',
-    });
-  return action;
+  if (action) return action;
+  const problem = `A participant does not receive ${String(name)}.`;
+  throw new ProtocolError('CTX_ACTION_MISMATCH', problem, { path: '$.context.action' });
 }
 
 function actionIn(body: Uint8Array): unknown {

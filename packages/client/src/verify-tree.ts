@@ -43,11 +43,7 @@ export interface WalkedTree {
 }
 
 /** Likewise, and returns what it read. If `asked` is given, it reads only that catalog. */
-export async function walkTree(
-  place: string | URL,
-  options: VerifyTreeOptions,
-  asked?: string,
-): Promise<WalkedTree> {
+export async function walkTree(place: string | URL, options: VerifyTreeOptions, asked?: string) {
   const { fetch: ask = fetch, allowPrivateAddresses, signal } = options;
   const report: TreeReport = { isValid: false, documents: 0, catalogs: [], faults: [] };
   const walked: WalkedTree = { report, files: [] };
@@ -82,11 +78,7 @@ function note(report: TreeReport, link: Finding): void {
   report.faults.push({ document, url, catalogId, code, message, hint });
 }
 
-function createReader(
-  source: TreeSource,
-  options: VerifyTreeOptions,
-  files: WalkedTree['files'],
-): TreeReader {
+function createReader(source: TreeSource, options: VerifyTreeOptions, files: WalkedTree['files']) {
   const registry = openRegistry(options);
   const reader: TreeReader = {
     registryName: options.registryName ?? defaultRegistryName,
@@ -95,9 +87,8 @@ function createReader(
     async open(document, url, digest) {
       const file = await source.read(url).catch((error: unknown) => {
         const reason = error instanceof Error ? error.message : String(error);
-        throw new CrawlFault('unreachable', `The ${document} at ${url} cannot be read: ${reason}.`, {
-          ...{ url, cause: error },
-        });
+        const problem = `The ${document} at ${url} cannot be read: ${reason}.`;
+        throw new CrawlFault('unreachable', problem, { url, cause: error });
       });
       if (!file) return undefined;
       // A manifest may be at two places.

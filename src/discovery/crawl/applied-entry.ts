@@ -44,10 +44,7 @@ function originOf(row: TargetRow, { entry }: TrustedEntry) {
 }
 
 /** The address for orders, if the catalog does not name one. */
-function ownerOf(
-  { subscriber_id: bppId, url: bppUri }: TargetRow,
-  members: CatalogLevel,
-): Partial<CatalogLevel> {
+function ownerOf({ subscriber_id: bppId, url: bppUri }: TargetRow, members: CatalogLevel) {
   return {
     ...(members.bppId === undefined && bppId !== null && { bppId }),
     ...(members.bppUri === undefined && bppUri !== null && { bppUri }),

@@ -3,12 +3,7 @@ import { bytesAtOnce, type InheritanceLimits, TooMuchHere } from '../../rules/in
 import type { Extender } from '../../rules/self-hosted/extend.ts';
 import { TrustFault } from '../../rules/self-hosted/faults.ts';
 import type { TrustedEntry } from '../../rules/self-hosted/trust-index.ts';
-import {
-  type AppliedCatalog,
-  type IncomingCatalog,
-  type IndexWriter,
-  writeIndex,
-} from '../../search/port.ts';
+import { type IncomingCatalog, type IndexWriter, writeIndex } from '../../search/port.ts';
 import { hostTable, keepLeases } from '../../storage/crawl/hosts.ts';
 import { type LogLine, writeLog } from '../../storage/crawl/log.ts';
 import { announceMaster } from '../../storage/crawl/masters.ts';
@@ -117,9 +112,8 @@ async function write(writing: Writing, ready: readonly Ready[]): Promise<void> {
   const others = await countOtherResources(tx, rows);
   const ids = rows.map(({ id }) => id);
   await lockTargets(tx, ids);
-  for (const { work, reading, inheriting } of ready) {
+  for (const { work, reading, inheriting } of ready)
     await recordExtensions(tx, work.row, reading, inheriting);
-  }
   const keys = new Map(applied.map(({ owner, id, key }) => [refText({ owner, id }), key]));
   const keyOf = ({ work }: Ready) => keys.get(refText(refOf(work))) ?? 0;
 
@@ -147,10 +141,7 @@ async function write(writing: Writing, ready: readonly Ready[]): Promise<void> {
 }
 
 /** Writes all together; inherited content beyond one assembly follows in parts. */
-async function writeContent(
-  { tx, writer, checker }: Writing,
-  ready: readonly Ready[],
-): Promise<{ applied: AppliedCatalog[]; overriding: Overriding[][] }> {
+async function writeContent({ tx, writer, checker }: Writing, ready: readonly Ready[]) {
   const batches = ready.map(({ work, reading, inheriting }) =>
     assembleBatches(tx, work.row.id, reading, inheriting.extending, checker()),
   );
@@ -185,14 +176,12 @@ async function judgeSizes(
   return ready.map((one) => {
     const { node, node_id: nodeId, catalog_id: catalogId } = one.work.row;
     const { resources = 0, offers = 0 } = counts.get(keyOf(one)) ?? {};
-    if (resources + offers === 0) {
+    if (resources + offers === 0)
       throw new TrustFault('change', 'empty-catalog', `Nothing would be left of ${catalogId}.`);
-    }
     const all = (others.get(nodeId) ?? 0) + resources;
     others.set(nodeId, all);
-    if (all > maxResources) {
+    if (all > maxResources)
       throw new CrawlFault('too-many-resources', `${node} has ${all} resources; ${maxResources} at most.`);
-    }
     return resources;
   });
 }

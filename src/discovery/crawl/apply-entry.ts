@@ -33,10 +33,8 @@ export function createApplier(context: CrawlContext, aside: { apply: ApplyCatalo
       applySome(applying, reads),
     ),
   );
-  const applied = context.metrics.counter(
-    'signpost_crawl_applied_total',
-    'Catalogs that the crawler brought up to date',
-  );
+  const help = 'Catalogs that the crawler brought up to date';
+  const applied = context.metrics.counter('signpost_crawl_applied_total', help);
   const logProgress = createProgressLog(context);
   return async (read) => {
     const outcome = await batches[read.work.lease.id % lanes]?.(read);

@@ -39,10 +39,8 @@ export function createCrawlContext(
 ): CrawlContext {
   const { config, client, metrics, now, registry } = context;
   const fetcher = createFetcher({ ...{ client, metrics, now }, timeoutMs: config.CRAWL_FETCH_TIMEOUT_MS });
-  const database = limitConnections(
-    context.database,
-    Math.ceil(config.DATABASE_CONNECTIONS * connectionShare),
-  );
+  const connections = Math.ceil(config.DATABASE_CONNECTIONS * connectionShare);
+  const database = limitConnections(context.database, connections);
   return {
     ...{ config, database, registry, metrics, logger: context.logger, now },
     hosts: {

@@ -79,10 +79,9 @@ function cursorOf(row: TargetRow): Cursor | undefined {
 /** Retirement is permanent: a later entry with the same id is reported and not applied. */
 async function retire(work: EntryWork, { entry }: TrustedEntry): Promise<void> {
   const { row, context } = work;
-  const returned =
-    entry.retiredAt === undefined
-      ? [new CrawlFault('retired-returned', `${entry.catalogId} was retired, but is offered again.`)]
-      : [];
+  const isOffered = entry.retiredAt === undefined;
+  const message = `${entry.catalogId} was retired, but is offered again.`;
+  const returned = isOffered ? [new CrawlFault('retired-returned', message)] : [];
   await settle(work, { retired_at: row.retired_at ?? context.now() }, returned);
 }
 

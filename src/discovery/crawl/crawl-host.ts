@@ -91,11 +91,7 @@ async function workOnce(
 }
 
 /** Does one task, with room for its files in memory until it is done. */
-async function withRoom<T>(
-  context: CrawlContext,
-  fetcher: Fetcher,
-  work: (own: CrawlContext) => Promise<T>,
-): Promise<T> {
+async function withRoom<T>(context: CrawlContext, fetcher: Fetcher, work: (own: CrawlContext) => Promise<T>) {
   const share = context.hosts.room();
   try {
     return await work({ ...context, reader: { ...context.reader, fetcher, share } });
@@ -122,9 +118,8 @@ async function performAll<Row>(
       if (outcome.url === undefined || hostOf(outcome.url) === host) fault = outcome;
     }
   };
-  const outcomes = await Promise.allSettled(
-    Array.from({ length: Math.min(itemsUnderWay, rows.length) }, work),
-  );
+  const working = Array.from({ length: Math.min(itemsUnderWay, rows.length) }, work);
+  const outcomes = await Promise.allSettled(working);
   for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   return fault;
 }
@@ -143,9 +138,8 @@ export function createMeters(fetcher: Fetcher, dailyBytes: number) {
       counts.set(id, count);
       return {
         async fetch(url, options) {
-          if (before + count.bytes >= dailyBytes) {
+          if (before + count.bytes >= dailyBytes)
             throw new CrawlFault('daily-quota', `The daily limit of ${node} is reached.`, { url });
-          }
           try {
             const fetched = await fetcher.fetch(url, options);
             if (fetched.kind === 'file') count.bytes += fetched.file.wire.length;

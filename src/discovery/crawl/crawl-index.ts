@@ -63,9 +63,8 @@ export async function crawlIndex(work: IndexWork): Promise<IndexOutcome> {
  */
 async function checkKeys({ context, lease, row }: IndexWork): Promise<CrawlFault | undefined> {
   const { database, registry, now } = context;
-  const answers = await Promise.allSettled(
-    row.keys.map((key) => askRegistry(() => registry.lookup(row.node, key))),
-  );
+  const asked = row.keys.map((key) => askRegistry(() => registry.lookup(row.node, key)));
+  const answers = await Promise.allSettled(asked);
   const revoked: string[] = [];
   const unasked: string[] = [];
   let fault: CrawlFault | undefined;
@@ -113,9 +112,8 @@ async function record(
   await database.transaction(async (tx) => {
     if (read.faults.some(({ fault }) => doubtsNode(fault)))
       await recheckNode(tx, row.node_id, recheckSpacingMs);
-    const effects = await recordIndex(tx, lease, row, digested, {
-      ...{ now: at, dueInMs, failures, hideUnconfirmed },
-    });
+    const state = { now: at, dueInMs, failures, hideUnconfirmed };
+    const effects = await recordIndex(tx, lease, row, digested, state);
     await judgeNumber(tx, context, row);
     await settle(tx, row.node, [...effects.absent, ...effects.returned, ...effects.retired]);
     const isStale = nextUpdate !== undefined && nextUpdate <= at;

@@ -24,10 +24,7 @@ const pullForwardEveryMs = 5_000;
 /** The largest file (CRAWL_INFLATED_LIMIT, 100 MiB) takes about 6 seconds: half a megabyte takes 30 ms (verify-aside.ts). */
 const verifyTimeoutMs = 60_000;
 
-export async function startCrawler(
-  discovery: DiscoveryContext,
-  schemas: SchemaStore,
-): Promise<{ close(): Promise<void> }> {
+export async function startCrawler(discovery: DiscoveryContext, schemas: SchemaStore) {
   const { logger } = discovery;
   const aside = createAside({ logger, deadlineMs: verifyTimeoutMs });
   const context = createCrawlContext(discovery, schemas, aside);

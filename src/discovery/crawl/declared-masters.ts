@@ -34,10 +34,8 @@ export async function findDeclaredMasters(work: EntryWork, entry: IndexEntry): P
   const masters = { owners, coming: [] as string[], unknown: [] as string[], faults: [] as CrawlFault[] };
   if (dependencies.length === 0) return masters;
   const { database } = work.context;
-  const entries = await findMasterEntries(
-    database,
-    dependencies.map(({ catalogId }) => catalogId),
-  );
+  const ids = dependencies.map(({ catalogId }) => catalogId);
+  const entries = await findMasterEntries(database, ids);
   const urls = dependencies.map(({ indexUrl }) => indexUrl).filter((url) => url !== undefined);
   const known = { entries, indexes: await findIndexOwners(database, urls) };
   for (const dependency of dependencies) {
@@ -116,10 +114,7 @@ function notThere(url: string, catalogId: string): CrawlFault {
 // A REGULAR catalog without its masters waits: it is tried again now and then, and as soon as one of them arrives.
 
 /** Whether fetching the files now is useless: declared masters are still to come, or none of the resources that it waits for has arrived. */
-export async function mustWait(
-  { context, row }: EntryWork,
-  { coming, owners, unknown }: DeclaredMasters,
-): Promise<boolean> {
+export async function mustWait({ context, row }: EntryWork, { coming, owners, unknown }: DeclaredMasters) {
   const names = row.waiting_for ?? [];
   if (coming.length > 0) return names.length > 0 || row.version === null;
   const isDeclared = (name: string) => owners.has(name) || unknown.includes(name);

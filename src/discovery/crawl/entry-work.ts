@@ -43,11 +43,8 @@ export async function postpone(
 ): Promise<void> {
   const { context, lease, row } = work;
   const failures = row.failures + 1;
-  const retryAfterMs = Math.max(
-    0,
-    ...faults.map((fault) => (fault instanceof CrawlFault && fault.retryAfterMs) || 0),
-  );
-  const dueInMs = nextAttemptMs(failures, Math.random(), retryAfterMs);
+  const pauses = faults.map((fault) => (fault instanceof CrawlFault && fault.retryAfterMs) || 0);
+  const dueInMs = nextAttemptMs(failures, Math.random(), Math.max(0, ...pauses));
   await context.database.transaction(async (tx) => {
     const changes = { failures, last_code: faults[0]?.code ?? null, ...more };
     if (faults.some(doubtsNode)) await recheckNode(tx, row.node_id, recheckSpacingMs);

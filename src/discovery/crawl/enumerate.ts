@@ -133,11 +133,7 @@ async function findNodes(
   }
 }
 
-async function tellOthers(
-  context: CrawlContext,
-  network: string,
-  others: readonly ParticipantRecord[],
-): Promise<void> {
+async function tellOthers(context: CrawlContext, network: string, others: readonly ParticipantRecord[]) {
   const first = JSON.stringify(others[0]?.subscriberId.slice(0, shownNameLength));
   const message = `${others.length} records of ${network} have a subscriber_id that no registry can look up, such as ${first}.`;
   const fault = new TrustFault('record', 'node-unknown', message);

@@ -114,9 +114,8 @@ function isEncoded(url: string, headers: Record<string, string>): boolean {
   const encoding = headers['content-encoding']?.trim().toLowerCase() ?? '';
   if (['', 'identity'].includes(encoding)) return false;
   if (['gzip', 'x-gzip'].includes(encoding)) return true;
-  throw new CrawlFault('bad-encoding', `${url} answers in the encoding "${encoding}", which is not gzip.`, {
-    url,
-  });
+  const problem = `${url} answers in the encoding "${encoding}", which is not gzip.`;
+  throw new CrawlFault('bad-encoding', problem, { url });
 }
 
 function statusFault(url: string, status: number, headers: Record<string, string>, now: Date): CrawlFault {

@@ -102,9 +102,8 @@ interface ReadFiles {
 
 function missingFile(reading: Reading, { baselines, changes }: ReadFiles): NextFile | undefined {
   if (reading.kind === 'nothing') return undefined;
-  if (reading.kind === 'baseline' && !baselines.has(reading.baseline)) {
+  if (reading.kind === 'baseline' && !baselines.has(reading.baseline))
     return { kind: 'baseline', reference: reading.baseline };
-  }
   const reference = reading.changes.find((change) => !changes.has(change));
   return reference && { kind: 'change', reference };
 }

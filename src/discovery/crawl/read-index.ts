@@ -35,14 +35,12 @@ export async function readIndex(
   { known, signal }: { known?: KnownIndex; signal: AbortSignal },
 ): Promise<IndexReading | { kind: 'unchanged' }> {
   const { fetcher, share, limits } = reader;
-  const answer = await fetcher.fetch(url, {
-    ...{ maxBytes: limits.maxIndexBytes, condition: known, share, signal },
-  });
+  const asking = { maxBytes: limits.maxIndexBytes, condition: known, share, signal };
+  const answer = await fetcher.fetch(url, asking);
   if (answer.kind === 'unchanged') return answer;
   if (answer.kind === 'missing') {
-    throw new CrawlFault('file-missing', `There is no index at ${url}: it answers ${answer.status}.`, {
-      url,
-    });
+    const problem = `There is no index at ${url}: it answers ${answer.status}.`;
+    throw new CrawlFault('file-missing', problem, { url });
   }
   const { file, etag, modified } = answer;
   // In a thread: an index may be large.
@@ -83,23 +81,20 @@ export async function readHint(reader: Reader, url: string, signal: AbortSignal)
   const { limits, registryName } = reader;
   const file = await fetchServed(reader, 'index', url, { maxBytes: limits.maxIndexBytes, signal });
   const nodeId = await readNodeId(reader, file, signal);
-  if (typeof nodeId !== 'string') {
+  if (typeof nodeId !== 'string')
     throw new TrustFault('index', 'malformed', `The index at ${url} does not name its node.`);
-  }
-  const question = { identity: identityOf(nodeId, registryName), signal };
+  const identity = identityOf(nodeId, registryName);
+  const question = { identity, signal };
   const found = await findNodeRecord(reader, question);
   const { indexUrls = [], networkMemberships, keyNames } = await readNode(reader, question, found);
-  if (!indexUrls.includes(url)) {
-    throw new CrawlFault('index-unlisted', `The record of ${question.identity} does not list ${url}.`, {
-      url,
-    });
-  }
-  const node = { ...hostingNode(reader, question.identity, found.records), keyNames };
+  if (!indexUrls.includes(url))
+    throw new CrawlFault('index-unlisted', `The record of ${identity} does not list ${url}.`, { url });
+  const node = { ...hostingNode(reader, identity, found.records), keyNames };
   const { entries } = await judgeIndex(reader, node, file, signal);
   const masters = entries
     .map(({ entry }) => entry)
     .filter(({ catalogType, retiredAt }) => catalogType === 'MASTER' && retiredAt === undefined);
-  return { node: question.identity, networkMemberships, host: hostOf(found.places[0]), masters };
+  return { node: identity, networkMemberships, host: hostOf(found.places[0]), masters };
 }
 
 function readNodeId(reader: Reader, file: ServedFile, signal: AbortSignal): Promise<unknown> {

@@ -41,9 +41,8 @@ export async function findNodeRecord(
   { identity, configuredUrl }: NodeQuestion,
 ): Promise<NodeRecord> {
   const records = await askRegistry(() => reader.registry.findSubscriber(identity));
-  if (records.length === 0) {
+  if (records.length === 0)
     throw new TrustFault('manifest', 'node-unknown', `The registry has no usable record of ${identity}.`);
-  }
   const url = records.find((record) => record.url !== undefined && URL.canParse(record.url))?.url;
   const [base, ...more] = manifestPlaces(identity, [configuredUrl ?? url]);
   if (base === undefined)
@@ -139,13 +138,11 @@ export async function readDomain(
 ): Promise<string> {
   const configured = isOperators ? { configuredUrl: address } : {};
   const answer = await fetchManifestAt(reader, address, { ...configured, signal });
-  if (answer === 'missing' || answer === 'unchanged') {
+  if (answer === 'missing' || answer === 'unchanged')
     throw new CrawlFault('manifest-missing', `There is no manifest at ${address}.`, { url: address });
-  }
   const { domain } = answer.opened.document;
-  if (typeof domain !== 'string' || !isIdPart(domain)) {
+  if (typeof domain !== 'string' || !isIdPart(domain))
     throw new TrustFault('manifest', 'malformed', `The manifest at ${address} names no domain.`);
-  }
   return domain;
 }
 
@@ -157,11 +154,10 @@ function keptManifest({ manifest }: NodeQuestion): ReadNode['manifest'] {
 /** Without a manifest, no signed document of the node names its indexes: the registry record must do. */
 function urlsOfRegistry({ requireManifest }: Reader, { places, records }: NodeRecord): string[] {
   const urls = [...new Set(records.flatMap(({ catalogIndexUrls }) => catalogIndexUrls))];
-  if (requireManifest || urls.length === 0) {
+  if (requireManifest || urls.length === 0)
     throw new CrawlFault('manifest-missing', `There is no manifest at ${places.join(' or ')}.`, {
       url: manifestUrlsAt(places[0])[0],
     });
-  }
   return urls;
 }
 

@@ -70,13 +70,8 @@ export async function fetchDocument(
   const fetched = await reader.fetcher.fetch(url, { ...options, share: reader.share });
   if (fetched.kind !== 'file') return fetched;
   const { file, etag, modified } = fetched;
-  const opened = await inRoom(
-    reader,
-    file,
-    signal,
-    async (maxInflatedBytes) => openDocument(document, file, { digest, maxInflatedBytes }),
-    limit,
-  );
+  const open = async (maxInflatedBytes: number) => openDocument(document, file, { digest, maxInflatedBytes });
+  const opened = await inRoom(reader, file, signal, open, limit);
   return { kind: 'opened', opened, bytes: file.wire.length, etag, modified };
 }
 

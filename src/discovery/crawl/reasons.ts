@@ -91,9 +91,7 @@ export function asReadingFault(error: unknown, signal: AbortSignal): ReadingFaul
 
 /** For a file that must exist, because a document refers to it. */
 export function fileMissing(document: HostedDocument, url: string): CrawlFault {
-  return new CrawlFault('file-missing', `The ${document} is missing: there is nothing at ${url}.`, {
-    url,
-  });
+  return new CrawlFault('file-missing', `The ${document} is missing: there is nothing at ${url}.`, { url });
 }
 
 /** A namespace need not be a host name: if it is none, nothing is there. */

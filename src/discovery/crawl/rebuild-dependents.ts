@@ -62,11 +62,7 @@ export function startRebuilds(
 const resourcesAtOnce = 500;
 
 /** Assembles some resources of a catalog with the current templates. Throws TooMuchHere if they are much work. */
-export function rebuildBatch(
-  context: ApplyingContext,
-  dependent: Dependent,
-  masterKey: number,
-): Promise<void> {
+export function rebuildBatch(context: ApplyingContext, dependent: Dependent, masterKey: number) {
   return inWriting(context, (writing) => rebuildSome(writing, dependent, masterKey));
 }
 
@@ -81,9 +77,8 @@ async function rebuildSome(
   if (master === undefined || !catalog?.known) return;
   const { type, networks } = catalog;
   const { version } = master;
-  const lagging = await findLaggingResources(tx, targetId, {
-    ...{ masterKey, masterVersion: version, limit: resourcesAtOnce },
-  });
+  const before = { masterKey, masterVersion: version, limit: resourcesAtOnce };
+  const lagging = await findLaggingResources(tx, targetId, before);
   const ids = [...new Set(lagging.map(({ masterResourceId }) => masterResourceId))];
   const templates = networksMeet(master.networks, networks)
     ? await findTemplates(tx, { masterKey, masterVersion: version, ids })
@@ -121,17 +116,12 @@ async function rebuildSome(
   await writeLog(tx, lines, now());
 }
 
-async function assembleAgain(
-  tx: Transaction,
-  targetId: number,
-  moving: ReadonlyMap<string, Template>,
-): Promise<ExtendedResource[]> {
+async function assembleAgain(tx: Transaction, targetId: number, moving: ReadonlyMap<string, Template>) {
   const contents = await readTemplates(tx, inheritedTable, targetId, [...moving.values()]);
   const extended: ExtendedResource[] = [];
   const takeBreak = createBreaks();
-  for (const { id, own, directive } of await readDependents(tx, inheritedTable, targetId, [
-    ...moving.keys(),
-  ])) {
+  const dependents = await readDependents(tx, inheritedTable, targetId, [...moving.keys()]);
+  for (const { id, own, directive } of dependents) {
     const template = moving.get(id);
     if (template === undefined) continue;
     const extending = { own: JSON.parse(own), extension: JSON.parse(directive), template };

@@ -36,11 +36,7 @@ export function createAside({ logger, deadlineMs }: { logger: Logger; deadlineMs
   const threads = createThreadPool({ size: 1, logger });
   const slots = createSlots({ total: 1, perParty: 1 });
 
-  async function perform(
-    work: (task: never) => Verdict,
-    input: OpenTask,
-    signal: AbortSignal,
-  ): Promise<Verdict> {
+  async function perform(work: (task: never) => Verdict, input: OpenTask, signal: AbortSignal) {
     const { url } = input.file;
     const leave = await slots.enter(hostOf(url), signal);
     try {

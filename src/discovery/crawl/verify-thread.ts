@@ -43,11 +43,8 @@ export function verifyFileHere({ file, maxInflatedBytes, kind, reference, ...rea
   const opened = openDocument(kind, file, { maxInflatedBytes, digest: reference.digest });
   const claimed = claimedRecordId(opened.document);
   if (claimed !== undefined && !reader.keys.has(claimed)) return { unknownKeys: [claimed] };
-  return inPieces(
-    kind === 'baseline'
-      ? verifyBaseline(opened, reader)
-      : verifyChange(opened, reference as ChangeReference, reader),
-  );
+  if (kind === 'baseline') return inPieces(verifyBaseline(opened, reader));
+  return inPieces(verifyChange(opened, reference as ChangeReference, reader));
 }
 
 export function verifyIndexHere({ file, maxInflatedBytes, ...asker }: IndexTask): Verdict {

@@ -59,11 +59,7 @@ export async function examineCatalog(
 }
 
 /** Reads the catalog like a crawler without an earlier version; throws the first fault. */
-async function readWhole(
-  { reader, signal }: Examination,
-  node: HostingNode,
-  trusted: TrustedEntry,
-): Promise<WholeReading> {
+async function readWhole({ reader, signal }: Examination, node: HostingNode, trusted: TrustedEntry) {
   const reading = await readContent(reader, node, trusted, undefined, signal);
   const [first] = reading.faults;
   if (first) throw first;

@@ -3,6 +3,7 @@ import { type ParticipantRecord, unusableReason } from '../../protocol/registry-
 import type { RegistryClient } from '../../registry/client.ts';
 import type { AcceptancePolicy } from '../../rules/self-hosted/acceptance.ts';
 import { manifestPlaces, manifestUrlsAt } from '../crawl/places.ts';
+import { hostingNode } from '../crawl/read-node.ts';
 import { askRegistry, type Reader } from '../crawl/reader.ts';
 import { type About, complaint, type Finding, holds, warning } from './findings.ts';
 import { readAsCrawler } from './read-as-crawler.ts';
@@ -48,8 +49,7 @@ export async function* examineNode(
     yield warning(about, 'other-address', `The registry says that ${identity} is at ${origin}.`);
   }
   const { reader, now, signal } = exam;
-  const { registryName } = reader;
-  const node = { identity, recordSubscriberId: records[0]?.subscriberId, registryName };
+  const node = hostingNode(reader, identity, records);
   const source = {
     ...{ host: new URL(origin).host, indexUrls: [] },
     manifestUrls: manifestUrlsAt(origin),
@@ -94,9 +94,8 @@ export async function* examineMembership(
   memberships: readonly string[],
 ): AsyncGenerator<Finding> {
   const about: About = { document: 'network' };
-  if (records.every(({ type }) => type?.toUpperCase() === 'BAP')) {
+  if (records.every(({ type }) => type?.toUpperCase() === 'BAP'))
     yield complaint('fault', about, 'consumer', `${identity} is registered as a BAP.`);
-  }
   if (named.includes(identity)) return yield holds(about, 'named by the settings (DISCOVERY_NODES)');
   if (policy.networkIds.length === 0) {
     const [first] = memberships;
@@ -108,10 +107,8 @@ export async function* examineMembership(
   const naming: string[] = [];
   for (const networkId of policy.networkIds) {
     const members = await askRegistry(() => registry.queryNetwork(networkId));
-    const isNamed = members.some(
-      ({ subscriberId }) => identityOf(subscriberId, policy.registryName) === identity,
-    );
-    if (isNamed) naming.push(networkId);
+    const identities = members.map(({ subscriberId }) => identityOf(subscriberId, policy.registryName));
+    if (identities.includes(identity)) naming.push(networkId);
   }
   if (naming.length > 0) yield holds(about, `member of ${naming.join(', ')}`);
   else {
@@ -120,10 +117,7 @@ export async function* examineMembership(
   }
 }
 
-function* examineListing(
-  records: readonly ParticipantRecord[],
-  indexUrls: readonly string[],
-): Generator<Finding> {
+function* examineListing(records: readonly ParticipantRecord[], indexUrls: readonly string[]) {
   const listed = listedIn(records);
   const unlisted = indexUrls.filter((url) => !listed.includes(url));
   if (unlisted.length === 0) return;

@@ -56,12 +56,7 @@ export function holds(about: About, detail: string, version?: number): Finding {
   return { kind: 'holds', ...about, detail, ...(version !== undefined && { version }) };
 }
 
-export function complaint(
-  kind: Complaint['kind'],
-  about: About,
-  code: Complaint['code'],
-  message: string,
-): About & Complaint {
+export function complaint(kind: Complaint['kind'], about: About, code: Complaint['code'], message: string) {
   return { kind, ...about, code, message, hint: hints[code] };
 }
 

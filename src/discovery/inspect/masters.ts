@@ -57,11 +57,8 @@ export function createMasterSearch(
   function isTaken({ node: { identity }, trusted }: HostedMaster, extending: IndexEntry): boolean {
     const { networkIds = [] } = extending;
     const publisher = { identity, networkMemberships: [...networkIds, ...policy.networkIds] };
-    const judged = judgeEntry(trusted.entry, publisher, {
-      ...policy,
-      networkIds: [],
-      enforceMembership: false,
-    });
+    const lenient = { ...policy, networkIds: [], enforceMembership: false };
+    const judged = judgeEntry(trusted.entry, publisher, lenient);
     return judged.kind === 'accepted' && networksMeet(judged.networkIds, networkIds);
   }
 

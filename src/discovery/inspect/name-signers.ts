@@ -113,11 +113,7 @@ async function* filesOf(exam: Examination, entry: JsonObject): AsyncGenerator<[H
 }
 
 /** Undefined if it is unavailable: the complaint stays unchanged. */
-async function open(
-  { reader, signal }: Examination,
-  kind: HostedDocument,
-  url: string,
-): Promise<JsonObject | undefined> {
+async function open({ reader, signal }: Examination, kind: HostedDocument, url: string) {
   try {
     const answer = await fetchDocument(reader, kind, url, { maxBytes: reader.limits.maxIndexBytes, signal });
     return answer.kind === 'opened' ? answer.opened.document : undefined;
@@ -134,12 +130,13 @@ function knownKeys(
   localKeys: readonly LocalKey[],
 ) {
   const named = [
-    ...localKeys.map(({ publicKey, keyId, place }) => ({
-      ...{ text: publicKey, place: `${keyId} of this machine, ${place}` },
-    })),
+    ...localKeys.map(({ publicKey, keyId, place }) => {
+      return { text: publicKey, place: `${keyId} of this machine, ${place}` };
+    }),
     ...objects(manifest.keys).map(({ kid, x }) => ({ text: x, place: `${kid} in its manifest` })),
     ...records.map(({ signingPublicKey: text, recordId }) => ({
-      ...{ text, place: `${recordId} in the registry` },
+      text,
+      place: `${recordId} in the registry`,
     })),
   ];
   return named.flatMap(({ text, place }) => {
@@ -172,12 +169,7 @@ function nameRecord({ recordId, signingPublicKey, state }: ParticipantRecord): s
 }
 
 function holdsFor(document: JsonObject, key: KeyObject): boolean {
-  try {
-    verifyDocument(document, key);
-    return true;
-  } catch {
-    return false;
-  }
+  return attempt(() => verifyDocument(document, key)) !== undefined;
 }
 
 function rawKey(text: unknown): string | undefined {

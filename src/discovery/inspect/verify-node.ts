@@ -56,10 +56,8 @@ async function* verifyManifest(
   try {
     const [first, ...copies] = await openManifests(check);
     if (!first) {
-      const places = [source.manifestUrls[0], source.otherManifestUrls?.[0]].filter(
-        (url) => url !== undefined,
-      );
-      const missing = `There is no manifest at ${places.join(' or ')}`;
+      const places = [source.manifestUrls[0], source.otherManifestUrls?.[0]];
+      const missing = `There is no manifest at ${places.filter((url) => url !== undefined).join(' or ')}`;
       if (check.standIn === undefined) throw new CrawlFault('manifest-missing', `${missing}.`);
       const told = `${missing}: with REQUIRE_MANIFEST=false, the registry's own record is used.`;
       yield warning(about, 'manifest-missing', told);
@@ -73,10 +71,8 @@ async function* verifyManifest(
     const host = source.host === undefined ? claimedHostOf(document) : new URL(first.url).host;
     const manifest = trustManifest(first, { node, host, keys });
     const { next_update: nextUpdate } = manifest.manifest;
-    yield holds(
-      { ...about, key: manifest.signedBy },
-      `signed with ${manifest.signedBy}, next update ${nextUpdate}`,
-    );
+    const { signedBy: key } = manifest;
+    yield holds({ ...about, key }, `signed with ${key}, next update ${nextUpdate}`);
     yield* staleness(about, nextUpdate, now);
     for (const copy of copies) {
       if (JSON.stringify(copy.document) !== JSON.stringify(document))

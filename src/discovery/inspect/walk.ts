@@ -35,11 +35,8 @@ export async function* examine(exam: Examination, patient: Patient): AsyncGenera
   const asked = entries.filter(({ entry }) => isAsked(entry.catalogId));
   listed += asked.length;
   const wanted = (yield* chooseEntries(asked)).slice(0, maxCatalogs);
-  for await (const findings of inOrder(wanted, catalogsAtOnce, (entry) =>
-    examineCatalog(exam, node, entry, masters),
-  )) {
-    yield* findings;
-  }
+  const examined = inOrder(wanted, catalogsAtOnce, (entry) => examineCatalog(exam, node, entry, masters));
+  for await (const findings of examined) yield* findings;
   if (listed > 0) return;
   const about = { document: catalogId === undefined ? 'index' : 'catalog', catalogId } as const;
   yield catalogId === undefined
