@@ -101,10 +101,7 @@ function isOrigin(receiver: string): boolean {
 /** Maximum of delivered callbacks that a page examines for one receiver. */
 const maxCallbacksLookedAt = 50_000;
 
-function positionOf(
-  callback: CallbackSummary | undefined,
-  push: PushSummary | undefined,
-): StatePosition | undefined {
+function positionOf(callback?: CallbackSummary, push?: PushSummary): StatePosition | undefined {
   if (push) return { subscriber: push.subscriber, catalogKey: push.catalogKey };
   return callback && { callback: callback.id };
 }
@@ -145,9 +142,7 @@ function pushItem(push: PushSummary): Delivery {
 
 const hourMs = 3_600_000;
 
-interface DeliveryTools extends AuditTools {
-  database: Database;
-}
+type DeliveryTools = AuditTools & { database: Database };
 
 /** Retries a parked delivery. A callback is sent unchanged; a push is computed again. */
 export async function replayDelivery(
