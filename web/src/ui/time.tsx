@@ -30,11 +30,8 @@ export function Ago({ at }: { at?: string | null }) {
 function spell(seconds: number): string {
   const [unit, size] = steps.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
   const amount = Math.round(seconds / size);
-  return unit === 'second' && Math.abs(amount) < 5
-    ? amount > 0
-      ? 'in a moment'
-      : 'just now'
-    : relative.format(amount, unit);
+  if (unit === 'second' && Math.abs(amount) < 5) return amount > 0 ? 'in a moment' : 'just now';
+  return relative.format(amount, unit);
 }
 
 const unitsOfBytes = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];

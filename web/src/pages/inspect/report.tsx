@@ -63,18 +63,29 @@ export function Report({ q, answer, reload }: { q: string; answer: Inspection; r
       {answer.copies.length > 0 && (
         <section class="panel stack" aria-labelledby="copies-title">
           <h2 id="copies-title">Discovery services that have it</h2>
-          <CopyTable copies={answer.copies} />
+          <Table
+            caption="copies"
+            columns={copyColumns}
+            rows={answer.copies}
+            keyOf={({ discovery }) => discovery}
+          />
         </section>
       )}
     </>
   );
 }
 
-type VerdictProps = { answer: Inspection; canCrawl: boolean; reload(): void };
-
-function VerdictPanel({ answer, canCrawl, reload }: VerdictProps) {
-  const { tone, icon } = verdicts[answer.verdict];
-  const { node } = answer;
+function VerdictPanel({
+  answer,
+  canCrawl,
+  reload,
+}: {
+  answer: Inspection;
+  canCrawl: boolean;
+  reload(): void;
+}) {
+  const { verdict, node } = answer;
+  const { tone, icon } = verdicts[verdict];
   const reason = explainVerdict(answer.chain, answer.because, { naming: true });
   const crawl = async () => {
     if (node && (await crawlNow(node))) reload();
@@ -199,10 +210,6 @@ function CatalogTable({ catalogs, chain, chosen, choose }: CatalogsProps) {
       isChosen={({ catalogId }) => catalogId === chosen}
     />
   );
-}
-
-function CopyTable({ copies }: { copies: readonly Copy[] }) {
-  return <Table caption="copies" columns={copyColumns} rows={copies} keyOf={({ discovery }) => discovery} />;
 }
 
 const copyColumns: readonly Column<Copy>[] = [

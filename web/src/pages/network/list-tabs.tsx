@@ -1,0 +1,179 @@
+import type {
+  AuditLine,
+  Feed,
+  LogLine,
+  Master,
+  Subscription,
+} from '../../../../src/console/answers/network.ts';
+import { usePaged } from '../../api/paged.ts';
+import { hrefTo, param } from '../../router.ts';
+import { Badge, toneOf } from '../../ui/badge.tsx';
+import { Identity, NodeLink } from '../../ui/node-link.tsx';
+import { type Column, PagedTable } from '../../ui/table.tsx';
+import { Ago, spellCount } from '../../ui/time.tsx';
+
+// The tabs of lists without filters.
+
+export function CrawlLogTab() {
+  const node = param('node');
+  const list = usePaged<LogLine>('/api/crawl/log', { node }, ['crawl']);
+  return (
+    <div class="stack">
+      {node !== '' && (
+        <p>
+          Lines about <strong>{node}</strong>. <a href={hrefTo('network', { tab: 'log' })}>All nodes</a>
+        </p>
+      )}
+      <PagedTable
+        list={list}
+        caption="crawl log"
+        columns={logColumns}
+        keyOf={({ id }) => String(id)}
+        empty="The crawler has found no problems."
+      />
+    </div>
+  );
+}
+
+const logColumns: readonly Column<LogLine>[] = [
+  { label: 'Node', cell: ({ node }) => <NodeLink node={node} /> },
+  { label: 'Catalog', kind: 'short', cell: ({ catalogId }) => catalogId },
+  {
+    label: 'What was wrong',
+    cell: ({ code, message, hint }) => (
+      <span>
+        <code>{code}</code> {message}
+        <span class="soft small block">{hint}</span>
+      </span>
+    ),
+  },
+  { label: 'Times', kind: 'number', cell: ({ times }) => spellCount(times) },
+  { label: 'Last', kind: 'short', cell: ({ at }) => <Ago at={at} /> },
+];
+
+export function SubscriptionsTab() {
+  const subscriptions = usePaged<Subscription>('/api/subscriptions', {}, ['subscription']);
+  const feeds = usePaged<Feed>('/api/feeds', {}, ['subscription']);
+  return (
+    <div class="stack">
+      <h2>Discovery services that subscribe here</h2>
+      <PagedTable
+        list={subscriptions}
+        caption="subscriptions"
+        columns={subscriptionColumns}
+        keyOf={({ id }) => id}
+        empty="No discovery service has subscribed."
+      />
+      <h2>Catalog services that are followed from here</h2>
+      <PagedTable
+        list={feeds}
+        caption="feeds"
+        columns={feedColumns}
+        keyOf={({ catalogUrl, networkId }) => `${catalogUrl} ${networkId}`}
+        empty="No catalog service is followed."
+        hint="DISCOVERY_SUBSCRIPTIONS names those to follow."
+      />
+    </div>
+  );
+}
+
+const subscriptionColumns: readonly Column<Subscription>[] = [
+  {
+    label: 'Subscriber',
+    cell: ({ subscriber }) => (
+      <a href={hrefTo('network', { tab: 'deliveries', receiver: subscriber })}>
+        <Identity of={subscriber} />
+      </a>
+    ),
+  },
+  { label: 'Address', cell: ({ url }) => url },
+  { label: 'Networks', cell: ({ networkIds }) => networkIds.join(', ') || 'all' },
+  { label: 'Schema types', cell: ({ schemaTypes }) => schemaTypes.join(', ') || 'all' },
+  { label: 'Status', kind: 'short', cell: ({ status }) => <Badge tone={toneOf(status)}>{status}</Badge> },
+  { label: 'Since', kind: 'short', cell: ({ createdAt }) => createdAt && <Ago at={createdAt} /> },
+];
+
+const feedColumns: readonly Column<Feed>[] = [
+  {
+    label: 'Catalog service',
+    cell: ({ catalogUrl, service }) => (
+      <span>
+        {service ?? catalogUrl}
+        {service && <span class="soft small block">{catalogUrl}</span>}
+      </span>
+    ),
+  },
+  { label: 'Network', cell: ({ networkId }) => networkId },
+  { label: 'State', kind: 'short', cell: ({ state }) => <Badge tone={toneOf(state)}>{state}</Badge> },
+  { label: 'Pulled', kind: 'short', cell: ({ lastPullAt }) => <Ago at={lastPullAt} /> },
+  { label: 'Next step', kind: 'short', cell: ({ nextAt }) => nextAt && <Ago at={nextAt} /> },
+  { label: 'Last error', cell: ({ lastError }) => lastError },
+];
+
+export function MastersTab() {
+  const list = usePaged<Master>('/api/masters', {}, ['catalog']);
+  return (
+    <PagedTable
+      list={list}
+      caption="master catalogs"
+      columns={masterColumns}
+      keyOf={({ owner, catalogId }) => `${owner} ${catalogId}`}
+      empty="No master catalog."
+    />
+  );
+}
+
+const masterColumns: readonly Column<Master>[] = [
+  {
+    label: 'Master',
+    cell: ({ owner, catalogId }) => (
+      <a href={hrefTo('network', { tab: 'catalogs', owner, catalog: catalogId })}>{catalogId}</a>
+    ),
+  },
+  { label: 'Owner', cell: ({ owner }) => owner && <NodeLink node={owner} /> },
+  { label: 'Extended by', kind: 'number', cell: ({ dependentCount }) => spellCount(dependentCount) },
+  {
+    label: 'Catalogs that extend it',
+    cell: ({ dependents, dependentCount }) => (
+      <ul class="plain-list">
+        {dependents.map(({ owner, catalogId }) => (
+          <li key={`${owner} ${catalogId}`}>
+            <a href={hrefTo('network', { tab: 'catalogs', owner: owner ?? undefined, catalog: catalogId })}>
+              {catalogId}
+            </a>{' '}
+            <span class="soft small">{owner}</span>
+          </li>
+        ))}
+        {dependentCount > dependents.length && (
+          <li class="soft small">and {spellCount(dependentCount - dependents.length)} others</li>
+        )}
+      </ul>
+    ),
+  },
+];
+
+export function AuditTab() {
+  const list = usePaged<AuditLine>('/api/audit', {}, ['delivery', 'crawl', 'publish']);
+  return (
+    <PagedTable
+      list={list}
+      caption="actions"
+      columns={auditColumns}
+      keyOf={({ id }) => String(id)}
+      empty="Nothing has been changed yet."
+      hint="Replays, skips, crawls and publishes from here are listed."
+    />
+  );
+}
+
+const auditColumns: readonly Column<AuditLine>[] = [
+  { label: 'When', kind: 'short', cell: ({ at }) => <Ago at={at} /> },
+  { label: 'Action', cell: ({ action }) => action },
+  { label: 'On what', cell: ({ target }) => target },
+  {
+    label: 'Outcome',
+    kind: 'short',
+    cell: ({ outcome }) => <Badge tone={outcome === 'done' ? 'good' : 'bad'}>{outcome}</Badge>,
+  },
+  { label: 'Operator', cell: ({ operator, from }) => (from ? `${operator}, ${from}` : operator) },
+];
