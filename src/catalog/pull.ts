@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { rememberAnswer } from '../delivery/remember-answer.ts';
 import type { FormTools } from '../delivery/strict-renderer.ts';
 import { callbackAddress } from '../http/callback-address.ts';
-import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
+import { type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { type Context, callbackContext } from '../protocol/context.ts';
@@ -40,10 +40,7 @@ export function addPullRoute(server: FastifyInstance, service: SignedService, co
   signedRoute(server, service, actions.pull, (request) => accept(context, request));
 }
 
-async function accept(
-  { config, database }: CatalogContext,
-  request: VerifiedRequest<typeof actions.pull>,
-): Promise<Answer> {
+async function accept({ config, database }: CatalogContext, request: VerifiedRequest<typeof actions.pull>) {
   const { identity: owner, context, message, digest } = request;
   const callbackUrl = callbackAddress(request, actions.onPull, config);
   const answer = { status: 200, body: JSON.stringify(ack(context.messageId)) };

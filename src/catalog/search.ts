@@ -59,11 +59,7 @@ async function search(
   return { status: 200, body };
 }
 
-async function* render(
-  context: AnswerContext,
-  { total, pieces }: CatalogPage,
-  page: Page,
-): AsyncGenerator<string> {
+async function* render(context: AnswerContext, { total, pieces }: CatalogPage, page: Page) {
   yield `{"context":${JSON.stringify(context)},"message":{"catalogs":`;
   yield* pieces;
   yield `,"pagination":${JSON.stringify({ total, ...page })}}}`;

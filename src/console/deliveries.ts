@@ -8,7 +8,6 @@ import {
   replayCallbacks,
   skipCallback,
 } from '../storage/work/callback-list.ts';
-import type { PastExchange } from '../storage/work/history.ts';
 import { type Delivery as DeliveryAnswer, deliveryStates } from './answers/network.ts';
 import { type AuditTools, audited } from './audited.ts';
 import { conflict } from './errors.ts';
@@ -106,10 +105,7 @@ function positionOf(callback?: CallbackSummary, push?: PushSummary): StatePositi
   return callback && { callback: callback.id };
 }
 
-export async function findDelivery(
-  queryable: Queryable,
-  { kind, id }: DeliveryId,
-): Promise<(Delivery & { history: PastExchange[] }) | undefined> {
+export async function findDelivery(queryable: Queryable, { kind, id }: DeliveryId) {
   const [push] = kind === 'push' ? await listPushes(queryable, { id, limit: 1 }) : [];
   const [callback] = kind === 'callback' ? await listCallbacks(queryable, { id, limit: 1 }) : [];
   const item = push ? pushItem(push) : callback && callbackItem(callback);

@@ -144,11 +144,7 @@ function parse(body: Buffer): unknown {
   return attempt(() => JSON.parse(body.toString('utf8')));
 }
 
-function describe(
-  document: unknown,
-  authorization: string | undefined,
-  registryName: string,
-): Pick<InboxItem, 'action' | 'from'> {
+function describe(document: unknown, authorization: string | undefined, registryName: string) {
   const context = isJsonObject(document) && isJsonObject(document.context) ? document.context : {};
   const [, from] = /keyId="([^"|]+)\|/.exec(authorization ?? '') ?? [];
   return {

@@ -79,11 +79,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     return keys.find(path, ask, asker.source);
   }
 
-  async function findByName(
-    subscriberId: string,
-    name: string,
-    { source }: KeyQuestion = {},
-  ): Promise<FoundKey | MissingKey> {
+  async function findByName(subscriberId: string, name: string, { source }: KeyQuestion = {}) {
     if (!isIdPart(name)) return 'unknown-key';
     const keyId = `${identityOf(subscriberId, registryName)}|${name}`;
     const ageMs = now().getTime() - (foundAtMs.find(keyId) ?? Number.NEGATIVE_INFINITY);
@@ -115,10 +111,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     return 'unknown-key';
   }
 
-  async function findRecords(
-    subscriberId: string,
-    asker: Asker = {},
-  ): Promise<ParticipantRecord[] | undefined> {
+  async function findRecords(subscriberId: string, asker: Asker = {}) {
     const identity = identityOf(subscriberId, registryName);
     const path = findRegistryPath('query', identity);
     const list = async (query: RegistryPath) => {
@@ -129,12 +122,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   }
 
   /** Undefined if it lists nobody, not even a record that is left out. */
-  async function listAll(
-    identity: string,
-    query: RegistryPath,
-    limits: ListLimits,
-    asker?: Asker,
-  ): Promise<ParticipantRecord[] | undefined> {
+  async function listAll(identity: string, query: RegistryPath, limits: ListLimits, asker?: Asker) {
     const lookup = (name: string) => findRegistryPath('lookup', identity, name) ?? query;
     const { records, leftOut } = await askForRecords(askFor(asker), { query, lookup }, limits);
     tellLeftOut(query, leftOut);

@@ -67,9 +67,7 @@ const maxWaitingOfSource = 200;
 /** Our own client gives up after five seconds. */
 const waitMs = 4_000;
 
-export async function startRegistryRole(
-  options: RegistryRoleOptions,
-): Promise<{ url: string; close(): Promise<void> }> {
+export async function startRegistryRole(options: RegistryRoleOptions) {
   const { database, logger, metrics, host, port, operations, trustProxy, connections, consoleUrl } = options;
   const ready = () => database.ping();
   const server = createServer({

@@ -46,11 +46,7 @@ export function useLoad<T>(
   return { data, error, loading, reload };
 }
 
-export function useGet<T>(
-  path: string | undefined,
-  query: Query = {},
-  topics: readonly Topic[] = [],
-): Loaded<T> {
+export function useGet<T>(path: string | undefined, query: Query = {}, topics: readonly Topic[] = []) {
   const asked = path === undefined ? undefined : pathWith(path, query);
   return useLoad(asked, (signal) => get<T>(asked ?? '', {}, signal), topics);
 }

@@ -28,12 +28,7 @@ export function usePaged<T>(path: string, query: Query = {}, topics: readonly To
   return { ...loaded, more };
 }
 
-async function readPages<T>(
-  path: string,
-  query: Query,
-  pages: number,
-  signal: AbortSignal,
-): Promise<Listed<T>> {
+async function readPages<T>(path: string, query: Query, pages: number, signal: AbortSignal) {
   const all: Listed<T> = { items: [] };
   for (let page = 0; page < pages; page += 1) {
     const { items, next } = await get<Listed<T>>(path, { ...query, after: all.next }, signal);

@@ -44,11 +44,7 @@ function drawAll(features: readonly Feature[], factor: number): L.Layer[] {
   });
 }
 
-function drawLines(
-  features: Feature[],
-  name: string,
-  weight: (feature: Feature | undefined) => number,
-): L.GeoJSON {
+function drawLines(features: Feature[], name: string, weight: (feature: Feature | undefined) => number) {
   return L.geoJSON(features, {
     interactive: false,
     pane: 'city',

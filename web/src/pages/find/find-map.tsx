@@ -127,11 +127,7 @@ function pointsOf({ key, name, places, prices: [price] }: Found): MapPoint[] {
 }
 
 /** Opens the popup of a result at its point on the map; returns a function that closes it. `onClose`: it was closed otherwise. */
-function openPopup(
-  map: L.Map,
-  found: Found,
-  { mayPan, onClose }: { mayPan: boolean; onClose(): void },
-): () => void {
+function openPopup(map: L.Map, found: Found, { mayPan, onClose }: { mayPan: boolean; onClose(): void }) {
   const [place] = found.places;
   if (!place) return () => {};
   const element = document.createElement('div');
