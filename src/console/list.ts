@@ -57,8 +57,7 @@ export function pageOf<T extends object>(rows: readonly T[], limit: number, keyO
 
 export function nextCursor<T>(items: readonly T[], limit: number, keyOf: (item: T) => object) {
   const last = items.at(-1);
-  if (last === undefined || items.length < limit) return undefined;
-  return renderCursor(keyOf(last));
+  return last === undefined || items.length < limit ? undefined : renderCursor(keyOf(last));
 }
 
 export function renderCursor(key: object): string {

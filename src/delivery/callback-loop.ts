@@ -149,16 +149,13 @@ function tooLate({ last_status, last_error, form, parts }: DueCallback): SentCal
   return { outcome, form: form ?? 'full', parts: parts ?? undefined, exchanges: [] };
 }
 
+type FailedCallback = SentCallback & { outcome: Exclude<Outcome, { kind: 'delivered' }>; history?: string };
+
 async function recordFailed(
   tx: Transaction,
   { sender, policy }: CallbackLoopOptions,
   claim: Claim<DueCallback>,
-  {
-    outcome,
-    form,
-    parts,
-    history,
-  }: SentCallback & { outcome: Exclude<Outcome, { kind: 'delivered' }>; history?: string },
+  { outcome, form, parts, history }: FailedCallback,
 ): Promise<void> {
   const { action, message_id: messageId, destination, give_up_at: giveUpAt } = claim.row;
   const told = { action, messageId, destination };

@@ -69,14 +69,13 @@ const waitMs = 4_000;
 
 export async function startRegistryRole(options: RegistryRoleOptions) {
   const { database, logger, metrics, host, port, operations, trustProxy, connections, consoleUrl } = options;
-  const ready = () => database.ping();
   const server = createServer({
     role: 'registry',
     // Also if no route was found, or the address cannot be decoded.
     errorBody: ({ message, code }) => ({ message, code }),
     logger,
     metrics,
-    ready,
+    ready: () => database.ping(),
     operations,
     trustProxy,
     connections,

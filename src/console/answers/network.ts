@@ -232,14 +232,13 @@ export const CatalogSummary = Type.Object({
 });
 export type CatalogSummary = Static<typeof CatalogSummary>;
 
-export const CatalogVersion = Type.Object({
+const CatalogVersion = Type.Object({
   version: Type.Integer(),
   at: Type.String({ format: 'date-time' }),
   by: Type.String(),
   messageId: Type.Optional(Type.String()),
   status: Type.Optional(Type.String({ examples: ['published in full', 'merged'] })),
 });
-export type CatalogVersion = Static<typeof CatalogVersion>;
 
 export const CatalogDetails = titled('CatalogDetails', {
   ...CatalogSummary.properties,

@@ -1,5 +1,5 @@
 import type { EmptySearch } from '../../../../src/console/answers/health.ts';
-import { usePaged } from '../../api/paged.ts';
+import { usePaged } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import { type DiscoverMessage, readIntent, type SpatialEntry } from '../../search/intent.ts';
 import { toParams } from '../../search/query.ts';

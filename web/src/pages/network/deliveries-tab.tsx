@@ -1,7 +1,6 @@
 import type { Delivery, DeliveryHistory, Receiver } from '../../../../src/console/answers/network.ts';
 import { post } from '../../api/client.ts';
-import { useGet } from '../../api/load.ts';
-import { usePaged } from '../../api/paged.ts';
+import { useGet, usePaged } from '../../api/load.ts';
 import { hrefTo, navigate, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Choice } from '../../ui/choice.tsx';

@@ -5,7 +5,7 @@ import type {
   Master,
   Subscription,
 } from '../../../../src/console/answers/network.ts';
-import { usePaged } from '../../api/paged.ts';
+import { usePaged } from '../../api/load.ts';
 import { hrefTo, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Identity, NodeLink } from '../../ui/node-link.tsx';

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { Participant, ParticipantKey } from '../../../../src/console/answers/network.ts';
-import { usePaged } from '../../api/paged.ts';
+import { usePaged } from '../../api/load.ts';
 import { navigate, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { NodeLink } from '../../ui/node-link.tsx';
