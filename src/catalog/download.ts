@@ -65,12 +65,10 @@ function checkTicket(
   id: string,
   { expires = '', signature = '' }: Static<typeof DownloadQuery>,
 ): void {
-  if (!isSameSecret(signature, sign(self.privateKey, id, expires))) {
+  if (!isSameSecret(signature, sign(self.privateKey, id, expires)))
     throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', 'The service did not issue this address.');
-  }
-  if (Number(expires) * 1000 <= now().getTime()) {
+  if (Number(expires) * 1000 <= now().getTime())
     throw new ProtocolError('CTX_TTL_EXPIRED', 'The download has expired; pull again.', { status: 410 });
-  }
 }
 
 function serve(

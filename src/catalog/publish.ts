@@ -52,21 +52,19 @@ function checkPolicy({ config }: CatalogContext, { identity, record, message }: 
       submission.catalogType === 'MASTER' && isAllowed !== 'everywhere'
         ? submission.networkIds.filter((networkId) => !isAllowed(networkId))
         : [];
-    if (closed.length > 0) {
+    if (closed.length > 0)
       throw faultAt(
         'AUT_UNAUTHORIZED_ACTION',
         place(submission, 'catalogType'),
         `is MASTER, but ${identity} may not publish MASTER catalogs in ${closed.join(', ')}: only the facilitator of a network and publishers listed by the operator of this service may`,
       );
-    }
     const foreign = submission.networkIds.find((networkId) => !record.networkMemberships.includes(networkId));
-    if (config.NETWORK_MEMBERSHIP === 'enforce' && foreign !== undefined) {
+    if (config.NETWORK_MEMBERSHIP === 'enforce' && foreign !== undefined)
       throw faultAt(
         'AUT_DOMAIN_NOT_ALLOWED',
         place(submission, 'visibleTo'),
         `includes ${foreign}, but ${identity} is not a member of it`,
       );
-    }
   }
 }
 

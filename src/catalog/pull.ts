@@ -47,9 +47,8 @@ async function accept({ config, database }: CatalogContext, request: VerifiedReq
   await database.transaction(async (tx) => {
     const found = await findSubscription(tx, message.subscriptionId);
     const { subscriptionId, status } = ownSubscription(found, owner, idInMessage);
-    if (status !== 'ACTIVE') {
+    if (status !== 'ACTIVE')
       throw new ProtocolError('CTX_INVALID_FIELD', 'The subscription is INACTIVE.', { path: idInMessage });
-    }
     await checkShare(tx, owner);
     await insertPull(tx, {
       owner,

@@ -99,16 +99,20 @@ function startSender(context: CatalogContext, { forms, strict }: FormTools): { c
 }
 
 async function take({ database }: CatalogContext, lanes: readonly LaneWithSlots[]): Promise<Taken<DuePush>> {
-  const pushes = await takePushes(database, lanes);
-  const items = pushes.map((push) => ({ lane: push.subscriber, item: push }));
+  const items = (await takePushes(database, lanes)).map((push) => ({ lane: push.subscriber, item: push }));
   // Lanes that are held and have a free slot must not miss items that become due meanwhile.
   const taken = (name: string) => items.filter(({ lane }) => lane === name).length;
   const watched = lanes.filter(
     ({ name, slots, underWay }) => taken(name) < slots && underWay.length + taken(name) > 0,
   );
   if (watched.length === 0) return { items };
-  const names = watched.map(({ name }) => name);
-  return { items, nextMs: await msUntilNextPush(database, names) };
+  return {
+    items,
+    nextMs: await msUntilNextPush(
+      database,
+      watched.map(({ name }) => name),
+    ),
+  };
 }
 
 // Records the results of pushes in batches, and reports failures to the operator.

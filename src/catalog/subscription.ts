@@ -163,14 +163,12 @@ export function ownSubscription(
   identity: string,
   path: string,
 ): StoredSubscription {
-  if (!found) {
+  if (!found)
     throw new ProtocolError('CTX_INVALID_FIELD', 'There is no such subscription.', { path, status: 404 });
-  }
-  if (found.owner !== identity) {
+  if (found.owner !== identity)
     throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', 'The subscription belongs to another participant.', {
       path,
     });
-  }
   return found;
 }
 

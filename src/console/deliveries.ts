@@ -56,9 +56,8 @@ export async function listDeliveries(
   const states = filter.state ? [filter.state] : deliveryStates;
   const items: Delivery[] = [];
   for (const state of states.slice(after ? Math.max(states.indexOf(after.state), 0) : 0)) {
-    const limit = filter.limit - items.length;
     const page = await listInState(queryable, {
-      ...{ ...filter, state, limit },
+      ...{ ...filter, state, limit: filter.limit - items.length },
       after: after?.state === state ? after : undefined,
     });
     items.push(...page.items);

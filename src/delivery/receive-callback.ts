@@ -26,11 +26,10 @@ export function receiveCallback(
   { identity, record, recordId, chained, context, message }: ReceivedCallback,
   awaited: AwaitedCallback<Callback> | undefined,
 ): Callback {
-  if (!awaited) {
+  if (!awaited)
     throw new ProtocolError('CTX_INVALID_FIELD', 'This does not answer any of our requests.', {
       path: '$.context.messageId',
     });
-  }
   const callback = {
     ...{ signer: identity, signerUrl: record.url, recordId, chained },
     ...{ bound: context.requestDigest !== undefined, context, message },

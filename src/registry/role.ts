@@ -117,8 +117,7 @@ export function addRegistryRoutes(
 
 function createAnswers(database: Database, now: () => Date): Record<RegistryQuestion, Answering> {
   async function requireRegistries({ namespace, registryName }: Names, asOn?: Date): Promise<Registries> {
-    const found = await listRegistries(database, namespace, { registryName, asOn });
-    const [first, ...others] = found;
+    const [first, ...others] = await listRegistries(database, namespace, { registryName, asOn });
     if (!first) throw notFound({ namespace, registryName });
     return [first, ...others];
   }
@@ -167,8 +166,7 @@ function createAnswers(database: Database, now: () => Date): Record<RegistryQues
     '/query/:namespace/:registryName': async (names, query) => {
       const page = parsePage(query);
       const asOn = parseAsOn(query);
-      const filter = parseFilter(query, 'state');
-      const listed = { ...(asOn && { asOn }), now: now(), filter };
+      const listed = { ...(asOn && { asOn }), now: now(), filter: parseFilter(query, 'state') };
       const { records, total } = await listKeyRecords(database, subscriberOf(names), page, listed);
       const data: QueryAnswer['data'] = {
         ...{ namespace: names.namespace, registry_name: names.registryName ?? '' },

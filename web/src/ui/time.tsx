@@ -54,6 +54,10 @@ export function spellMeters(meters: number): string {
     : `${Math.round(meters)} m`;
 }
 
+export function spellValue(value: unknown): string {
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
+}
+
 const numbers = new Intl.NumberFormat('en');
 export function spellCount(count: number): string {
   return numbers.format(count);

@@ -3,7 +3,7 @@ import type { Loaded } from '../../api/load.ts';
 import { type Condition, type FindQuery, type Operator, withCondition } from '../../search/query.ts';
 import { Choice } from '../../ui/choice.tsx';
 import { Problem } from '../../ui/states.tsx';
-import { spellCount } from '../../ui/time.tsx';
+import { spellCount, spellValue } from '../../ui/time.tsx';
 import { changeQuery } from './change-query.ts';
 
 export function FilterFields({ query, fields }: { query: FindQuery; fields: Loaded<FieldsAnswer> }) {
@@ -158,8 +158,4 @@ function setCondition(
   value: Condition['value'] | undefined,
 ): void {
   changeQuery(query, { conditions: withCondition(query.conditions, condition, value) });
-}
-
-function spellValue(value: string | number | boolean): string {
-  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
 }

@@ -116,9 +116,8 @@ function showChosen(parts: MapParts, found: Found | undefined): void {
   parts.shapes.clearLayers();
   for (const shape of found?.shapes ?? []) parts.shapes.addData(shape);
   const [place] = found?.places ?? [];
-  if (place && !parts.map.getBounds().contains([place.latitude, place.longitude])) {
+  if (place && !parts.map.getBounds().contains([place.latitude, place.longitude]))
     parts.map.panTo([place.latitude, place.longitude]);
-  }
 }
 
 function pointsOf({ key, name, places, prices: [price] }: Found): MapPoint[] {

@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { hrefTo } from '../../router.ts';
 import { Facts } from '../../ui/facts.tsx';
-import { spellCount, spellMeters } from '../../ui/time.tsx';
+import { spellCount, spellMeters, spellValue } from '../../ui/time.tsx';
 import { type ChooseProps, type Found, spellPrice } from './results.ts';
 import './results.css';
 
@@ -138,7 +138,7 @@ function spellTime(time = '…'): string {
 
 /** Names and values of all levels. `{ value, unit }` is one value; geometries are omitted, because they are on the map. */
 function leavesOf(value: unknown, name = ''): [string, string][] {
-  if (value === null || typeof value !== 'object') return [[name, spellLeaf(value)]];
+  if (value === null || typeof value !== 'object') return [[name, spellValue(value)]];
   const members = value as Record<string, unknown>;
   if ('coordinates' in members) return [];
   if ('value' in members && 'unit' in members)
@@ -150,8 +150,4 @@ function leavesOf(value: unknown, name = ''): [string, string][] {
     .flatMap(([key, item]) =>
       leavesOf(item, key === 'attributes' ? name : [name, key].filter(Boolean).join(' › ')),
     );
-}
-
-function spellLeaf(value: unknown): string {
-  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
 }
