@@ -80,13 +80,8 @@ async function listInState(
   const callbacks =
     isAmongPushes || receiver !== undefined ? [] : await listCallbacks(queryable, { state, limit, before });
   const room = limit - callbacks.length;
-  const pushes =
-    room === 0
-      ? []
-      : await listPushes(queryable, {
-          ...{ subscriber: receiver, state, limit: room },
-          after: isAmongPushes ? after : undefined,
-        });
+  const wanted = { subscriber: receiver, state, limit: room, after: isAmongPushes ? after : undefined };
+  const pushes = room === 0 ? [] : await listPushes(queryable, wanted);
   const items = [...callbacks.map(callbackItem), ...pushes.map(pushItem)];
   return { items, next: items.length < limit ? undefined : positionOf(callbacks.at(-1), pushes.at(-1)) };
 }

@@ -110,11 +110,9 @@ async function sendAs(
 
 function renderCurl(method: string, url: string, authorization: string, body?: string): string {
   const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-  const content =
-    body === undefined ? [] : ['-H', quote('content-type: application/json'), '-d', quote(body)];
-  return ['curl', '-X', method, quote(url), '-H', quote(`authorization: ${authorization}`), ...content].join(
-    ' ',
-  );
+  const parts = ['curl', '-X', method, quote(url), '-H', quote(`authorization: ${authorization}`)];
+  if (body !== undefined) parts.push('-H', quote('content-type: application/json'), '-d', quote(body));
+  return parts.join(' ');
 }
 
 /** A provider publishes and the catalog service pushes; the consumer sends everything else. */

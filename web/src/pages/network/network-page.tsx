@@ -7,8 +7,7 @@ import { Tabs } from '../../ui/tabs.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
 import { CatalogsTab } from './catalogs-tab.tsx';
 import { DeliveriesTab } from './deliveries-tab.tsx';
-import { AuditTab, CrawlLogTab, MastersTab, SubscriptionsTab } from './list-tabs.tsx';
-import { NodesTab } from './nodes-tab.tsx';
+import { AuditTab, CrawlLogTab, MastersTab, NodesTab, SubscriptionsTab } from './list-tabs.tsx';
 import { ParticipantsTab } from './participants-tab.tsx';
 import './network.css';
 
