@@ -110,10 +110,7 @@ async function trySuspect(
 }
 
 /** A span for one turn of a submission, the parent of its pushes and its callback. */
-function traceProcessing(
-  submission: OpenSubmission,
-  apply: (submission: OpenSubmission) => Promise<boolean>,
-): Promise<boolean> {
+function traceProcessing(submission: OpenSubmission, apply: (given: OpenSubmission) => Promise<boolean>) {
   const { publisher, messageId, traceparent: parent } = submission;
   return traced(
     'process catalog/publish',

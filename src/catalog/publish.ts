@@ -26,12 +26,9 @@ export function addPublishRoute(
   { fresh, backlog }: Acceptance,
 ): void {
   const publish = async (request: PublishRequest) => {
+    const { identity, message } = request;
     // The request itself is already charged.
-    service.rateLimits?.identities.spend(
-      request.identity,
-      request.message.catalogs.length - 1,
-      performance.now(),
-    );
+    service.rateLimits?.identities.spend(identity, message.catalogs.length - 1, performance.now());
     checkPolicy(context, request);
     return accept(context, request, { fresh, backlog });
   };

@@ -106,13 +106,8 @@ async function take({ database }: CatalogContext, lanes: readonly LaneWithSlots[
     ({ name, slots, underWay }) => taken(name) < slots && underWay.length + taken(name) > 0,
   );
   if (watched.length === 0) return { items };
-  return {
-    items,
-    nextMs: await msUntilNextPush(
-      database,
-      watched.map(({ name }) => name),
-    ),
-  };
+  const names = watched.map(({ name }) => name);
+  return { items, nextMs: await msUntilNextPush(database, names) };
 }
 
 // Records the results of pushes in batches, and reports failures to the operator.

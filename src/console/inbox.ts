@@ -108,10 +108,7 @@ function createReceiver({ config, database, outside, now }: ConsoleContext) {
 
   return async (path: string, headers: IncomingHttpHeaders, body: Buffer) => {
     const { authorization } = headers;
-    const fault = await verify(authorization, body).then(
-      () => undefined,
-      (error: unknown) => asProtocolError(error),
-    );
+    const fault = await verify(authorization, body).catch(asProtocolError);
     const maxKeptBytes = fault ? maxUnverifiedBytes : maxBodyBytes;
     const document = body.length <= maxKeptBytes ? parse(body) : undefined;
     const messageId = findMessageId(document);

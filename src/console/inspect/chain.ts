@@ -21,12 +21,7 @@ type LinkName = keyof typeof titles;
 const nodeNames = ['registry', 'membership', 'manifest', 'record', 'index'] as const;
 const nodeLinks: readonly string[] = nodeNames;
 
-export function link(
-  name: LinkName,
-  state: ChainLink['state'],
-  detail: string,
-  more: Partial<ChainLink> = {},
-): ChainLink {
+export function link(name: LinkName, state: ChainLink['state'], detail: string, more?: Partial<ChainLink>) {
   return { link: name, state, title: titles[name], detail, ...more };
 }
 
@@ -128,11 +123,9 @@ export function judge(
   chain: readonly ChainLink[],
   seen: readonly SeenCatalog[],
 ): Verdict & { catalogs: InspectedCatalog[] } {
-  const catalogs = seen.map((catalog) => ({
-    ...catalog,
-    ...judgeLinks(
-      chain.filter(({ catalogId }) => catalogId === undefined || catalogId === catalog.catalogId),
-    ),
+  const catalogs = seen.map((one) => ({
+    ...one,
+    ...judgeLinks(chain.filter(({ catalogId }) => catalogId === undefined || catalogId === one.catalogId)),
   }));
   const isFound = catalogs.some(({ verdict }) => verdict !== 'not');
   const isWell = catalogs.every(({ verdict }) => verdict === 'discoverable');

@@ -87,11 +87,7 @@ function ofContent({ members, resources, offers }: CatalogContent): ComparedCata
   };
 }
 
-async function readKnown(
-  { database }: ConsoleContext,
-  of: DocumentsOf,
-  catalog: { key: number } | null | undefined,
-): Promise<ComparedCatalog> {
+async function readKnown({ database }: ConsoleContext, of: DocumentsOf, catalog?: { key: number } | null) {
   if (!catalog) return nothing;
   const { head, lists } = await readDocuments(database, of, catalog.key, bounds);
   if (!lists) throw tooLarge();

@@ -23,8 +23,8 @@ export async function linkRegistration(exam: Examination, identity: string): Pro
     for await (const finding of examineMembership(exam, identity, records, memberships))
       findings.push(finding);
   }
-  return buildChain(findings, new Map()).filter(
-    ({ link: name }) => name === 'registry' || name === 'membership',
+  return buildChain(findings, new Map()).filter(({ link: name }) =>
+    ['registry', 'membership'].includes(name),
   );
 }
 

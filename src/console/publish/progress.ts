@@ -101,11 +101,8 @@ export function nameFiles({ results }: TriggerAnswer, at: Date): string {
 async function readFilesProgress({ database, config }: ConsoleContext, id: string): Promise<ProgressAnswer> {
   const { at, catalogs } = parseFiles(id);
   const node = identityOf(config.identities.publisher.id, config.REGISTRY_NAME);
-  const found = await listCrawledCatalogs(
-    database,
-    node,
-    catalogs.map(([catalogId]) => catalogId),
-  );
+  const ids = catalogs.map(([catalogId]) => catalogId);
+  const found = await listCrawledCatalogs(database, node, ids);
   const crawled = new Map(found.map((one) => [one.catalogId, one]));
   const taken = catalogs.filter(([, status]) => status !== 'REJECTED');
   const isTaken = taken.length > 0;

@@ -50,7 +50,7 @@ export function isEmpty({ text, type, conditions, expression, area }: FindQuery)
 export function withCondition(
   conditions: readonly Condition[],
   condition: Omit<Condition, 'value'>,
-  value: Condition['value'] | undefined,
+  value?: Condition['value'],
 ): Condition[] {
   const others = conditions.filter(
     ({ path, operator }) => path !== condition.path || operator !== condition.operator,

@@ -152,10 +152,6 @@ function findValue(query: FindQuery, { path }: Field, operator: Operator): Condi
     ?.value;
 }
 
-function setCondition(
-  query: FindQuery,
-  condition: Omit<Condition, 'value'>,
-  value: Condition['value'] | undefined,
-): void {
+function setCondition(query: FindQuery, condition: Omit<Condition, 'value'>, value?: Condition['value']) {
   changeQuery(query, { conditions: withCondition(query.conditions, condition, value) });
 }

@@ -40,11 +40,8 @@ export function FindMap({ query, answer, found, chosen, choose, drawing, draw }:
 
   useEffect(() => {
     if (!element.current || !known) return;
-    const map = createBaseMap(
-      element.current,
-      session.value?.demoCity ?? viewOfBrowser(),
-      session.value?.mapTiles,
-    );
+    const { demoCity, mapTiles } = session.value ?? {};
+    const map = createBaseMap(element.current, demoCity ?? viewOfBrowser(), mapTiles);
     const shapes = L.geoJSON(undefined, { style: { className: 'area' }, interactive: false }).addTo(map);
     const clusters = new Clusters(map, (key) => latest.current.choose(key));
     parts.current = { map, clusters, drawing: new AreaDrawing(map), shapes };
