@@ -124,7 +124,6 @@ async function assembleOrFail(
   signal: AbortSignal,
   tools: FormTools,
 ): Promise<PullResult> {
-  const { logger } = context;
   if (attempts > maxAttempts) return failPull(context, row);
   try {
     return await assemblePull(context, row, signal, tools);
@@ -132,7 +131,7 @@ async function assembleOrFail(
     // The error causes another attempt after a pause.
     if (signal.aborted || attempts < maxAttempts) throw error;
     const about = { err: error, owner: row.owner, attempts };
-    logger.error(about, 'a pull cannot be assembled; it is answered FAILED');
+    context.logger.error(about, 'a pull cannot be assembled; it is answered FAILED');
     return failPull(context, row);
   }
 }

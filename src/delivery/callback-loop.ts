@@ -53,7 +53,6 @@ export interface CallbackLoop extends WorkLoop {
 }
 
 export function startCallbackLoop(options: CallbackLoopOptions): CallbackLoop {
-  const { database } = options;
   countAttempts(options.metrics);
   const changed = () => {
     for (const loop of loops) loop.wake();
@@ -61,7 +60,7 @@ export function startCallbackLoop(options: CallbackLoopOptions): CallbackLoop {
   const slowOnes = createSlowReceivers({ ...patience, changed });
   const ending = new AbortController();
   const settle = createBatch({ ...settling, hurry: ending.signal }, (delivered: Delivered[]) =>
-    recordDelivered(database, delivered),
+    recordDelivered(options.database, delivered),
   );
   const start = (slots: Slots) => startLoop({ ...options, slowOnes, settle }, slots);
   const quickLoop = start({ ...quick, groups: () => ({ except: slowOnes.list() }) });

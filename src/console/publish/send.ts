@@ -44,9 +44,8 @@ export async function publishThroughService(
     },
   });
   if (answer.status !== 200) {
-    const { status, body: said } = answer;
     const hint = 'Check the text: faults are shown at their place.';
-    throw refusedBy('catalog service', { status, nack: readNackBytes(said) }, hint);
+    throw refusedBy('catalog service', { status: answer.status, nack: readNackBytes(answer.body) }, hint);
   }
   return { messageId, transactionId };
 }

@@ -41,8 +41,7 @@ export default function FindPage() {
     (signal) => waitForPause(signal, typingPauseMs).then(() => post<FindAnswer>('/api/find', body, signal)),
     ['catalog'],
   );
-  const { network } = query;
-  const fields = useGet<FieldsAnswer>('/api/schemas/fields', { network }, ['catalog']);
+  const fields = useGet<FieldsAnswer>('/api/schemas/fields', { network: query.network }, ['catalog']);
   const found = useMemo(() => (answer.data ? listFound(answer.data, query) : []), [answer.data, query]);
   const [tab, setTab] = useState<TabName>('results');
   const [chosen, setChosen] = useState<string>();
