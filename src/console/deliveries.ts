@@ -49,10 +49,7 @@ interface DeliveryFilter {
 }
 
 /** Failures first: parked, open, delivered. In each state callbacks, the latest first; then pushes by receiver and catalog. */
-export async function listDeliveries(
-  queryable: Queryable,
-  { after, ...filter }: DeliveryFilter,
-): Promise<{ items: Delivery[]; next?: DeliveryPosition }> {
+export async function listDeliveries(queryable: Queryable, { after, ...filter }: DeliveryFilter) {
   const states = filter.state ? [filter.state] : deliveryStates;
   const items: Delivery[] = [];
   for (const state of states.slice(after ? Math.max(states.indexOf(after.state), 0) : 0)) {

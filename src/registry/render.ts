@@ -82,10 +82,7 @@ export function renderVersions(record: KeyRecord, versions: readonly number[]): 
   };
 }
 
-export function renderOnlyVersion(
-  names: Partial<Subscriber>,
-  registries: readonly NamedRegistry[],
-): VersionList {
+export function renderOnlyVersion(names: Partial<Subscriber>, registries: readonly NamedRegistry[]) {
   const { namespace = '', registryName } = names;
   return {
     ...{ namespace, ...(registryName !== undefined && { registry_name: registryName }) },

@@ -13,7 +13,6 @@ export const NearMiss = Type.Object({
 export type NearMiss = Static<typeof NearMiss>;
 
 const ExplainStep = Type.Object({ step: Type.String(), ms: Type.Optional(Type.Number()) });
-export type ExplainStep = Static<typeof ExplainStep>;
 
 export const FindAnswer = titled('FindAnswer', {
   catalogs: Type.Array(Type.Unsafe<ReceivedCatalog>({}), {

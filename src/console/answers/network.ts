@@ -29,14 +29,13 @@ export const Overview = titled('Overview', {
 });
 export type Overview = Static<typeof Overview>;
 
-export const ParticipantKey = Type.Object({
+const ParticipantKey = Type.Object({
   recordId: Type.String(),
   publicKey: Type.String(),
   state: Type.String(),
   validFrom: Type.Optional(Time),
   validUntil: Type.Optional(Time),
 });
-export type ParticipantKey = Static<typeof ParticipantKey>;
 
 export const Participant = Type.Object({
   identity: Type.String(),

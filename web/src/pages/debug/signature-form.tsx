@@ -1,5 +1,5 @@
 import { useState } from 'preact/hooks';
-import type { SignatureAnswer, SignatureStep } from '../../../../src/console/answers/debug.ts';
+import type { SignatureAnswer } from '../../../../src/console/answers/debug.ts';
 import { post } from '../../api/client.ts';
 import { useLoad } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
@@ -144,7 +144,7 @@ function SignatureReport({ answer }: { answer: SignatureAnswer }) {
   );
 }
 
-function Step({ step: { step, ok, detail, expected, got } }: { step: SignatureStep }) {
+function Step({ step: { step, ok, detail, expected, got } }: { step: SignatureAnswer['steps'][number] }) {
   return (
     <li class={ok ? 'good' : 'bad'}>
       <Icon name={ok ? 'check' : 'cross'} />

@@ -24,10 +24,7 @@ export function EmptySearches() {
 
 const columns: readonly Column<EmptySearch>[] = [
   { label: 'Searched for', cell: (search) => <Intent search={search} /> },
-  {
-    label: 'Near misses',
-    cell: ({ nearMisses }) => nearMisses?.map(({ message }) => message).join(' '),
-  },
+  { label: 'Near misses', cell: ({ nearMisses }) => nearMisses?.map(({ message }) => message).join(' ') },
   { label: 'Network', cell: ({ networkId }) => networkId },
   { label: 'Times', kind: 'number', cell: ({ times }) => spellCount(times) },
   { label: 'Last', kind: 'short', cell: ({ at }) => <Ago at={at} /> },

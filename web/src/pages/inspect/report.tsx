@@ -1,12 +1,10 @@
 import { useState } from 'preact/hooks';
 import type {
   ChainLink,
-  Copy,
   Difference,
   InspectedCatalog,
   Inspection,
   Issue,
-  Verdict,
 } from '../../../../src/console/answers/inspect.ts';
 import { pathWith } from '../../api/client.ts';
 import { useGet } from '../../api/load.ts';
@@ -21,7 +19,7 @@ import { Ago, spellCount } from '../../ui/time.tsx';
 import { Chain } from './chain.tsx';
 import { chainOf, explainVerdict, titleVerdict } from './verdict.ts';
 
-const verdicts: Record<Verdict, { tone: string; icon: IconName }> = {
+const verdicts: Record<Inspection['verdict'], { tone: string; icon: IconName }> = {
   discoverable: { tone: 'good', icon: 'check' },
   warnings: { tone: 'warn', icon: 'warning' },
   not: { tone: 'bad', icon: 'cross' },
@@ -212,7 +210,7 @@ function CatalogTable({ catalogs, chain, chosen, choose }: CatalogsProps) {
   );
 }
 
-const copyColumns: readonly Column<Copy>[] = [
+const copyColumns: readonly Column<Inspection['copies'][number]>[] = [
   { label: 'Discovery service', cell: ({ discovery }) => discovery },
   { label: 'Version', cell: ({ version }) => version ?? '–' },
   { label: 'Acknowledged', cell: ({ acknowledgedAt }) => <Ago at={acknowledgedAt} /> },

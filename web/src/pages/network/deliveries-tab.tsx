@@ -36,11 +36,7 @@ const receiverColumns: readonly Column<Receiver>[] = [
     kind: 'number',
     cell: ({ parked }) => (parked > 0 ? <Badge tone="bad">{spellCount(parked)}</Badge> : '0'),
   },
-  {
-    label: 'Oldest',
-    kind: 'short',
-    cell: ({ oldestWaitingAt }) => oldestWaitingAt && <Ago at={oldestWaitingAt} />,
-  },
+  { label: 'Oldest', kind: 'short', cell: ({ oldestWaitingAt: at }) => at && <Ago at={at} /> },
   { label: 'Last answer', cell: ({ lastAnswer }) => lastAnswer && <LastAnswer answer={lastAnswer} /> },
   { label: 'Next try', kind: 'short', cell: ({ nextTryAt }) => nextTryAt && <Ago at={nextTryAt} /> },
 ];
@@ -154,11 +150,7 @@ function deliveryColumns(act: Act): readonly Column<Delivery>[] {
     },
     { label: 'Form', kind: 'short', cell: ({ form }) => form },
     { label: 'Attempts', kind: 'number', cell: ({ attempts }) => attempts },
-    {
-      label: 'Failing since',
-      kind: 'short',
-      cell: ({ failingSince }) => failingSince && <Ago at={failingSince} />,
-    },
+    { label: 'Failing since', kind: 'short', cell: ({ failingSince: at }) => at && <Ago at={at} /> },
     { label: 'Next try', kind: 'short', cell: ({ nextTryAt }) => nextTryAt && <Ago at={nextTryAt} /> },
     { label: 'Last error', cell: ({ lastError }) => lastError },
     {
