@@ -145,13 +145,11 @@ async function applyCatalog(
   if (change !== undefined) {
     const isTakenOver = stored !== undefined && stored.owner === null;
     await writeCatalog(tx, {
-      stored,
-      change,
+      ...{ stored, change, isTakenOver },
       replaced: known.extensions,
       publisher: identity,
       submissionId: submission.id,
       now: context.now(),
-      isTakenOver,
       traceparent: submission.traceparent,
     });
   }

@@ -32,7 +32,7 @@ export async function startCatalogRole(context: CatalogContext) {
   addPublishRoute(server, signed, context, { fresh, backlog });
   addPullRoute(server, signed, context);
   addDownloadRoute(server, context);
-  addSearchRoute(server, signed, context, service);
+  addSearchRoute(service, context);
 
   const loops: { close(): Promise<void> }[] = [];
   const close = async () => {

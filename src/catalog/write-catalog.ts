@@ -88,9 +88,7 @@ function describe(
     isActive: head.isActive ?? true,
     resourceCount: resources.length,
     offerCount: offers.length,
-    schemaUses,
-    now,
-    traceparent,
+    ...{ schemaUses, now, traceparent },
   };
 }
 

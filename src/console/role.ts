@@ -38,13 +38,11 @@ export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>) {
   warnIfReachable(config.CONSOLE_HOST, logger);
   const server = createServer({
     role: 'console',
-    logger,
-    metrics,
+    ...{ logger, metrics, operations },
     ready: async () => {
       await database.ping();
       announced?.check();
     },
-    operations,
     errorBody: consoleErrorBody,
     examples: consoleExamples,
     describe: describeRefusals,

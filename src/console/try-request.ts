@@ -43,12 +43,9 @@ export function addTryRoutes(server: FastifyInstance, context: ConsoleContext): 
     answers: { 404: 'There is no such signed operation.', 409: 'There is no such key on this machine.' },
     examples: {
       bodies: Object.fromEntries(
-        Object.entries(actionExamples.discover.bodies).map(([name, { summary, value }]) => [
+        Object.entries(actionExamples.discover.bodies).map(([name, { summary, value: body }]) => [
           name,
-          {
-            summary,
-            value: { role: 'discovery', method: 'POST', path: endpoints.discover.path, body: value },
-          },
+          { summary, value: { role: 'discovery', method: 'POST', path: endpoints.discover.path, body } },
         ]),
       ),
     },

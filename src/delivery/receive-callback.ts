@@ -16,10 +16,8 @@ export interface Callback {
   message: object;
 }
 
-export type ReceivedCallback = Pick<VerifiedRequest, 'identity' | 'record' | 'recordId' | 'chained'> & {
-  context: Context;
-  message: object;
-};
+export type ReceivedCallback = Pick<VerifiedRequest, 'identity' | 'record' | 'recordId' | 'chained'> &
+  Pick<Callback, 'context' | 'message'>;
 
 /** Throws unless it answers the request and comes from the requested service. */
 export function receiveCallback(

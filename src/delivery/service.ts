@@ -95,15 +95,12 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     waitingConnections: () => database.waiting() + storePromise.waiting(),
   });
   const server = createServer({
-    role,
-    logger,
-    metrics,
+    ...{ role, logger, metrics, admission },
     ready: async () => {
       await database.ping();
       const own = options.check?.();
       return { ...(await hosting.report()), ...own };
     },
-    admission,
     operations: hosting.operations,
     trustProxy: config.TRUSTED_PROXIES,
     connections: connectionLimits(config),
@@ -127,12 +124,9 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     },
     startCallbacks() {
       callbacks = startCallbackLoop({
-        role,
-        database,
+        ...{ role, database, forms, strict, metrics },
         sender: { key: self, client, findKey: registry.findKey, logger, now },
-        ...{ forms, strict },
         policy: { baseMs: config.RETRY_BASE_MS },
-        metrics,
       });
       return callbacks;
     },

@@ -73,12 +73,8 @@ export async function startRegistryRole(options: RegistryRoleOptions) {
     role: 'registry',
     // Also if no route was found, or the address cannot be decoded.
     errorBody: ({ message, code }) => ({ message, code }),
-    logger,
-    metrics,
     ready: () => database.ping(),
-    operations,
-    trustProxy,
-    connections,
+    ...{ logger, metrics, operations, trustProxy, connections },
   });
   addHomePage(server, {
     role: 'registry',

@@ -79,8 +79,5 @@ const TypeFields = Type.Object({
   offers: Type.Array(Field, { description: 'Fields of the offers for resources of this type.' }),
 });
 
-export const FieldsAnswer = Type.Object({
-  types: Type.Array(TypeFields),
-  offers: Type.Array(Field),
-});
+export const FieldsAnswer = Type.Object({ types: Type.Array(TypeFields), offers: Type.Array(Field) });
 export type FieldsAnswer = Static<typeof FieldsAnswer>;

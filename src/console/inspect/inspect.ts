@@ -129,12 +129,8 @@ async function inspectFiles(
     const live = versions.get(id);
     seen.chain.push(linkToIndex(id, live, status, held));
     const { version = null, state = 'not read yet' } = status ?? {};
-    seen.catalogs.push({
-      catalogId: id,
-      source: 'crawl',
-      indexedVersion: version ?? undefined,
-      liveVersion: live,
-    });
+    const indexedVersion = version ?? undefined;
+    seen.catalogs.push({ catalogId: id, source: 'crawl', indexedVersion, liveVersion: live });
     if (catalogId !== undefined)
       seen.copies.push({
         ...{ discovery: config.identities.discovery.id, version, state, lastError: null },
