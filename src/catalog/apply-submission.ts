@@ -145,13 +145,11 @@ async function applyCatalog(
   if (change !== undefined) {
     const isTakenOver = stored !== undefined && stored.owner === null;
     await writeCatalog(tx, {
-      stored,
-      change,
+      ...{ stored, change, isTakenOver },
       replaced: known.extensions,
       publisher: identity,
       submissionId: submission.id,
       now: context.now(),
-      isTakenOver,
       traceparent: submission.traceparent,
     });
   }
@@ -201,10 +199,8 @@ function withWarnings(result: string, warnings: string): string {
 }
 
 /** Undefined if another process, which had lost its lease, has finished it meanwhile. */
-export async function readMessage(
-  database: Database,
-  submissionId: number,
-): Promise<{ message: PublishMessage; bytes: number } | undefined> {
+export async function readMessage(database: Database, submissionId: number) {
   const body = await readSubmissionBody(database, submissionId);
-  return body ? { message: JSON.parse(body.toString('utf8')).message, bytes: body.length } : undefined;
+  if (!body) return undefined;
+  return { message: JSON.parse(body.toString('utf8')).message as PublishMessage, bytes: body.length };
 }

@@ -74,9 +74,7 @@ export async function failPull({ database }: CatalogContext, pull: DuePull): Pro
   };
 }
 
-function networkOf(
-  subscription: Pick<Subscription, 'networkIds'> | undefined,
-): Pick<PullResult, 'networkId'> {
+function networkOf(subscription: Pick<Subscription, 'networkIds'> | undefined) {
   const [networkId, ...others] = subscription?.networkIds ?? [];
   return networkId !== undefined && others.length === 0 ? { networkId } : {};
 }

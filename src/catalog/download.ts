@@ -1,10 +1,11 @@
-import { createHmac, hkdfSync, type KeyObject, timingSafeEqual } from 'node:crypto';
+import { createHmac, hkdfSync, type KeyObject } from 'node:crypto';
 import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { wantedRange } from '../http/conditional.ts';
 import { cutOffIdleReader } from '../http/idle-reader.ts';
 import { ProtocolError } from '../protocol/errors.ts';
 import { type Static, Type } from '../protocol/type.ts';
+import { isSameSecret } from '../secret-file.ts';
 import { type Download, findDownload, readDownload } from '../storage/catalog/downloads.ts';
 import type { Database } from '../storage/database.ts';
 import type { CatalogContext } from './context.ts';
@@ -64,12 +65,10 @@ function checkTicket(
   id: string,
   { expires = '', signature = '' }: Static<typeof DownloadQuery>,
 ): void {
-  if (!isSame(signature, sign(self.privateKey, id, expires))) {
+  if (!isSameSecret(signature, sign(self.privateKey, id, expires)))
     throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', 'The service did not issue this address.');
-  }
-  if (Number(expires) * 1000 <= now().getTime()) {
+  if (Number(expires) * 1000 <= now().getTime())
     throw new ProtocolError('CTX_TTL_EXPIRED', 'The download has expired; pull again.', { status: 410 });
-  }
 }
 
 function serve(
@@ -109,9 +108,4 @@ function sign(privateKey: KeyObject, id: string, expires: string): string {
     32,
   );
   return createHmac('sha256', new Uint8Array(secret)).update(`${id}\n${expires}`).digest('base64url');
-}
-
-function isSame(given: string, right: string): boolean {
-  const [a, b] = [Buffer.from(given), Buffer.from(right)];
-  return a.length === b.length && timingSafeEqual(a, b);
 }

@@ -47,8 +47,7 @@ export async function findWarnings(
   const own = isMerged && foreign.length > 0 ? await findResourceIds(tx, stored.key, foreign) : none;
   const offered = offeredElsewhere(part, parts).filter((id) => !own.has(id));
   // An offer attaches to resources of the same owner in a shared network.
-  const { networkIds } = part;
-  const attached = { networkIds, ids: offered, except: stored?.key };
+  const attached = { networkIds: part.networkIds, ids: offered, except: stored?.key };
   const held = offered.length > 0 ? await findResourceIdsOf(tx, submission.publisher, attached) : [];
   const unknownIds = new Set(offered.filter((id) => !held.includes(id)));
   const foreignIds = new Set(foreign.filter((id) => !own.has(id)));

@@ -12,7 +12,7 @@ import { wasEnded } from '../thread-pool.ts';
 import { type Aside, createAside } from './apply-aside.ts';
 import { applySubmission, readMessage, type Turn } from './apply-submission.ts';
 import type { CatalogContext } from './context.ts';
-import type { FreshMessages } from './fresh-messages.ts';
+import type { FreshMessages } from './publish.ts';
 
 // Accepted publishes are processed publisher by publisher, each for a turn and in the order of acceptance (apply-submission.ts); expensive ones in a
 // worker thread (apply-aside.ts).
@@ -110,10 +110,7 @@ async function trySuspect(
 }
 
 /** A span for one turn of a submission, the parent of its pushes and its callback. */
-function traceProcessing(
-  submission: OpenSubmission,
-  apply: (submission: OpenSubmission) => Promise<boolean>,
-): Promise<boolean> {
+function traceProcessing(submission: OpenSubmission, apply: (given: OpenSubmission) => Promise<boolean>) {
   const { publisher, messageId, traceparent: parent } = submission;
   return traced(
     'process catalog/publish',

@@ -3,15 +3,16 @@ import { rememberAnswer } from '../delivery/remember-answer.ts';
 import { callbackAddress } from '../http/callback-address.ts';
 import { largeBodyBytes } from '../http/large-bodies.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
+import { LruCache } from '../lru-cache.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { faultAt } from '../protocol/fault.ts';
+import type { PublishMessage } from '../protocol/publish-messages.ts';
 import { judgeMasters } from '../rules/master-publishers.ts';
 import { type Submission, submissionsOf } from '../rules/submission.ts';
 import { insertSubmission, lockLane } from '../storage/catalog/submissions.ts';
 import type { Backlog } from './backlog.ts';
 import type { CatalogContext } from './context.ts';
-import type { FreshMessages } from './fresh-messages.ts';
 
 // POST /catalog/publish (catalog spec): accept durably, acknowledge. The catalogs are processed afterwards (process-submission.ts);
 // catalog/on_publish reports the results.
@@ -25,12 +26,9 @@ export function addPublishRoute(
   { fresh, backlog }: Acceptance,
 ): void {
   const publish = async (request: PublishRequest) => {
+    const { identity, message } = request;
     // The request itself is already charged.
-    service.rateLimits?.identities.spend(
-      request.identity,
-      request.message.catalogs.length - 1,
-      performance.now(),
-    );
+    service.rateLimits?.identities.spend(identity, message.catalogs.length - 1, performance.now());
     checkPolicy(context, request);
     return accept(context, request, { fresh, backlog });
   };
@@ -51,21 +49,19 @@ function checkPolicy({ config }: CatalogContext, { identity, record, message }: 
       submission.catalogType === 'MASTER' && isAllowed !== 'everywhere'
         ? submission.networkIds.filter((networkId) => !isAllowed(networkId))
         : [];
-    if (closed.length > 0) {
+    if (closed.length > 0)
       throw faultAt(
         'AUT_UNAUTHORIZED_ACTION',
         place(submission, 'catalogType'),
         `is MASTER, but ${identity} may not publish MASTER catalogs in ${closed.join(', ')}: only the facilitator of a network and publishers listed by the operator of this service may`,
       );
-    }
     const foreign = submission.networkIds.find((networkId) => !record.networkMemberships.includes(networkId));
-    if (config.NETWORK_MEMBERSHIP === 'enforce' && foreign !== undefined) {
+    if (config.NETWORK_MEMBERSHIP === 'enforce' && foreign !== undefined)
       throw faultAt(
         'AUT_DOMAIN_NOT_ALLOWED',
         place(submission, 'visibleTo'),
         `includes ${foreign}, but ${identity} is not a member of it`,
       );
-    }
   }
 }
 
@@ -106,4 +102,14 @@ async function accept(
     if (body.length < largeBodyBytes) fresh.keep(submissionId, { message, bytes: body.length });
   });
   return answer;
+}
+
+/** Limit of all bodies. Messages that another process handled, or a backlog, displace the oldest. */
+const maxKeptBytes = 32 * 1024 * 1024;
+
+export type FreshMessages = ReturnType<typeof createFreshMessages>;
+
+/** Messages that this process has just accepted and will most likely process itself, so that it need not read and parse them again. */
+export function createFreshMessages() {
+  return new LruCache<number, { message: PublishMessage; bytes: number }>(maxKeptBytes, ({ bytes }) => bytes);
 }

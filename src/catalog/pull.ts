@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import { rememberAnswer } from '../delivery/remember-answer.ts';
 import type { FormTools } from '../delivery/strict-renderer.ts';
 import { callbackAddress } from '../http/callback-address.ts';
-import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
+import { type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { type Context, callbackContext } from '../protocol/context.ts';
@@ -40,19 +40,15 @@ export function addPullRoute(server: FastifyInstance, service: SignedService, co
   signedRoute(server, service, actions.pull, (request) => accept(context, request));
 }
 
-async function accept(
-  { config, database }: CatalogContext,
-  request: VerifiedRequest<typeof actions.pull>,
-): Promise<Answer> {
+async function accept({ config, database }: CatalogContext, request: VerifiedRequest<typeof actions.pull>) {
   const { identity: owner, context, message, digest } = request;
   const callbackUrl = callbackAddress(request, actions.onPull, config);
   const answer = { status: 200, body: JSON.stringify(ack(context.messageId)) };
   await database.transaction(async (tx) => {
     const found = await findSubscription(tx, message.subscriptionId);
     const { subscriptionId, status } = ownSubscription(found, owner, idInMessage);
-    if (status !== 'ACTIVE') {
+    if (status !== 'ACTIVE')
       throw new ProtocolError('CTX_INVALID_FIELD', 'The subscription is INACTIVE.', { path: idInMessage });
-    }
     await checkShare(tx, owner);
     await insertPull(tx, {
       owner,
@@ -128,7 +124,6 @@ async function assembleOrFail(
   signal: AbortSignal,
   tools: FormTools,
 ): Promise<PullResult> {
-  const { logger } = context;
   if (attempts > maxAttempts) return failPull(context, row);
   try {
     return await assemblePull(context, row, signal, tools);
@@ -136,7 +131,7 @@ async function assembleOrFail(
     // The error causes another attempt after a pause.
     if (signal.aborted || attempts < maxAttempts) throw error;
     const about = { err: error, owner: row.owner, attempts };
-    logger.error(about, 'a pull cannot be assembled; it is answered FAILED');
+    context.logger.error(about, 'a pull cannot be assembled; it is answered FAILED');
     return failPull(context, row);
   }
 }

@@ -76,11 +76,7 @@ async function readHeadOnly(database: Database, catalogKey: number): Promise<Pus
 }
 
 /** Sent as a MERGE with one document that the receiver knows, so its copy stays the same, but inactive. */
-async function readWithdrawal(
-  database: Database,
-  catalogKey: number,
-  { knownVersion, isVisible }: Withdrawal,
-): Promise<PushContent> {
+function readWithdrawal(database: Database, catalogKey: number, { knownVersion, isVisible }: Withdrawal) {
   return database.transaction(
     async (snapshot) => {
       const { version, head } = await readHead(snapshot, catalogKey);

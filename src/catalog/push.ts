@@ -99,8 +99,7 @@ function startSender(context: CatalogContext, { forms, strict }: FormTools): { c
 }
 
 async function take({ database }: CatalogContext, lanes: readonly LaneWithSlots[]): Promise<Taken<DuePush>> {
-  const pushes = await takePushes(database, lanes);
-  const items = pushes.map((push) => ({ lane: push.subscriber, item: push }));
+  const items = (await takePushes(database, lanes)).map((push) => ({ lane: push.subscriber, item: push }));
   // Lanes that are held and have a free slot must not miss items that become due meanwhile.
   const taken = (name: string) => items.filter(({ lane }) => lane === name).length;
   const watched = lanes.filter(

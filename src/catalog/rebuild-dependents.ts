@@ -37,8 +37,7 @@ import { addUses, extensionRow, subtractUses } from './write-catalog.ts';
 const resourcesAtOnce = 500;
 
 export function startRebuilds({ config, database, logger, now }: CatalogContext): WorkLoop {
-  const where = { database, table: rebuildTable, logger };
-  return startRebuildLoop(where, async (masterKey) => {
+  return startRebuildLoop({ database, table: rebuildTable, logger }, async (masterKey) => {
     const catalogKey = await findLaggingCatalog(database, masterKey);
     if (catalogKey === undefined) return false;
     await database.transaction((tx) => rebuildBatch(tx, config, catalogKey, masterKey, now()));

@@ -7,9 +7,8 @@ import { renameSchemaTypes } from '../storage/catalog/subscriptions.ts';
 import { watchBacklog } from './backlog.ts';
 import type { CatalogContext } from './context.ts';
 import { addDownloadRoute } from './download.ts';
-import { createFreshMessages } from './fresh-messages.ts';
 import { startSubmissionLoop } from './process-submission.ts';
-import { addPublishRoute } from './publish.ts';
+import { addPublishRoute, createFreshMessages } from './publish.ts';
 import { addPullRoute, startPullLoop } from './pull.ts';
 import { startPush } from './push.ts';
 import { startRebuilds } from './rebuild-dependents.ts';
@@ -33,7 +32,7 @@ export async function startCatalogRole(context: CatalogContext) {
   addPublishRoute(server, signed, context, { fresh, backlog });
   addPullRoute(server, signed, context);
   addDownloadRoute(server, context);
-  addSearchRoute(server, signed, context, service);
+  addSearchRoute(service, context);
 
   const loops: { close(): Promise<void> }[] = [];
   const close = async () => {

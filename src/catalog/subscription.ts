@@ -158,19 +158,13 @@ async function checkSignatureCounts(
 const idInQuery = '$.query.subscriptionId';
 
 /** A subscription of the caller; 404 if there is none, 403 if it belongs to another caller. */
-export function ownSubscription(
-  found: StoredSubscription | undefined,
-  identity: string,
-  path: string,
-): StoredSubscription {
-  if (!found) {
+export function ownSubscription(found: StoredSubscription | undefined, identity: string, path: string) {
+  if (!found)
     throw new ProtocolError('CTX_INVALID_FIELD', 'There is no such subscription.', { path, status: 404 });
-  }
-  if (found.owner !== identity) {
+  if (found.owner !== identity)
     throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', 'The subscription belongs to another participant.', {
       path,
     });
-  }
   return found;
 }
 

@@ -42,8 +42,7 @@ interface CatalogWrite {
 export async function writeCatalog(tx: Transaction, write: CatalogWrite): Promise<void> {
   const { stored, change, now } = write;
   const version = (stored?.version ?? 0) + 1;
-  const schemaUses = await schemaUsesAfter(tx, write);
-  const catalog = describe(write, version, schemaUses);
+  const catalog = describe(write, version, await schemaUsesAfter(tx, write));
   const key = stored?.key ?? (await insertCatalog(tx, catalog));
   await writeInherited(tx, write, key);
   const documents = await writeDocuments(tx, write, key, version);
@@ -89,9 +88,7 @@ function describe(
     isActive: head.isActive ?? true,
     resourceCount: resources.length,
     offerCount: offers.length,
-    schemaUses,
-    now,
-    traceparent,
+    ...{ schemaUses, now, traceparent },
   };
 }
 

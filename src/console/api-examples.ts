@@ -31,9 +31,7 @@ export const consoleExamples: Readonly<Record<string, PlainExamples>> = {
   'POST /api/deliveries/replay': say('Everything that is parked for a receiver', {
     receiver: 'discovery.example.org',
   }),
-  'POST /inbox/*': {
-    bodies: { ...actionExamples.onDiscover.bodies, ...actionExamples.onPublish.bodies },
-  },
+  'POST /inbox/*': { bodies: { ...actionExamples.onDiscover.bodies, ...actionExamples.onPublish.bodies } },
   'GET /api/publish/:messageId': at({ messageId: '0a6f0d3c-5f0b-4b52-9d64-6e1c6a6f2c11' }),
   'GET /api/inbox': at({ limit: 20 }),
   'GET /api/audit': at(inList),

@@ -12,7 +12,7 @@ import type { ConsoleContext } from './context.ts';
 import { ConsoleError, notFound } from './errors.ts';
 import { addList, CursorKey, listOf, withoutNulls } from './list.ts';
 import { indexedItem, listAllCatalogs, publishedItem } from './list-catalogs.ts';
-import { addRoute, type Unsent } from './route.ts';
+import { addRoute } from './route.ts';
 
 /** A larger catalog is shown without its documents. */
 const shownBounds = { maxDocuments: 20_000, maxBytes: 2 * 1024 * 1024 };
@@ -75,10 +75,7 @@ interface Named {
   id: string;
 }
 
-async function show(
-  context: ConsoleContext,
-  { owner, id, source }: Named & { source?: string },
-): Promise<Unsent<CatalogDetails>> {
+async function show(context: ConsoleContext, { owner, id, source }: Named & { source?: string }) {
   const { database } = context;
   const published =
     source === undefined || source === 'service' ? await findPublished(context, { owner, id }) : undefined;
@@ -111,11 +108,7 @@ async function findPublished({ database }: ConsoleContext, { owner, id }: Named)
   return { ...found, name: descriptor?.name ?? null, schemaTypes: Object.keys(found.schemaUses) };
 }
 
-async function readDocument(
-  { database }: ConsoleContext,
-  of: DocumentsOf,
-  key: number,
-): Promise<Pick<CatalogDetails, 'document' | 'documentTruncated'>> {
+async function readDocument({ database }: ConsoleContext, of: DocumentsOf, key: number) {
   const { head, lists } = await readDocuments(database, of, key, shownBounds);
   if (!lists) return { document: JSON.parse(head), documentTruncated: true };
   const parse = (list: readonly ReadDocument[]) => list.map(({ document }) => JSON.parse(document));

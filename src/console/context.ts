@@ -10,20 +10,18 @@ import type { SearchService } from '../search/port.ts';
 import type { Database } from '../storage/database.ts';
 import type { ConsoleEvents } from './events.ts';
 
-interface Outside {
-  client: GuardedClient;
-  /** Looks everything up again, without a cache. */
-  freshRegistry(): RegistryClient;
-  schemas: Pick<SchemaStore, 'checker'>;
-}
-
 export interface ConsoleContext {
   config: Config;
   database: Database;
   search: SearchService;
   metrics: Metrics;
   operations?: OperationsServer;
-  outside: Outside;
+  outside: {
+    client: GuardedClient;
+    /** Looks everything up again, without a cache. */
+    freshRegistry(): RegistryClient;
+    schemas: Pick<SchemaStore, 'checker'>;
+  };
   shareLimit?: ShareLimit;
   events: ConsoleEvents;
   logger: Logger;

@@ -55,8 +55,7 @@ export async function diagnoseSignature(
   question: Omit<SignatureQuestion, 'limits'>,
 ): Promise<SignatureDiagnosis & { key?: FoundKey }> {
   const { keys, key } = await findKeys(registry, config, question.header);
-  const limits = signedLimits(config);
-  return { ...debugSignature({ ...question, limits }, keys), ...(key && { key }) };
+  return { ...debugSignature({ ...question, limits: signedLimits(config) }, keys), ...(key && { key }) };
 }
 
 export type FoundKey = NonNullable<SignatureAnswer['key']>;

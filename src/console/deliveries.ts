@@ -8,7 +8,6 @@ import {
   replayCallbacks,
   skipCallback,
 } from '../storage/work/callback-list.ts';
-import type { PastExchange } from '../storage/work/history.ts';
 import { type Delivery as DeliveryAnswer, deliveryStates } from './answers/network.ts';
 import { type AuditTools, audited } from './audited.ts';
 import { conflict } from './errors.ts';
@@ -50,16 +49,12 @@ interface DeliveryFilter {
 }
 
 /** Failures first: parked, open, delivered. In each state callbacks, the latest first; then pushes by receiver and catalog. */
-export async function listDeliveries(
-  queryable: Queryable,
-  { after, ...filter }: DeliveryFilter,
-): Promise<{ items: Delivery[]; next?: DeliveryPosition }> {
+export async function listDeliveries(queryable: Queryable, { after, ...filter }: DeliveryFilter) {
   const states = filter.state ? [filter.state] : deliveryStates;
   const items: Delivery[] = [];
   for (const state of states.slice(after ? Math.max(states.indexOf(after.state), 0) : 0)) {
-    const limit = filter.limit - items.length;
     const page = await listInState(queryable, {
-      ...{ ...filter, state, limit },
+      ...{ ...filter, state, limit: filter.limit - items.length },
       after: after?.state === state ? after : undefined,
     });
     items.push(...page.items);
@@ -82,13 +77,8 @@ async function listInState(
   const callbacks =
     isAmongPushes || receiver !== undefined ? [] : await listCallbacks(queryable, { state, limit, before });
   const room = limit - callbacks.length;
-  const pushes =
-    room === 0
-      ? []
-      : await listPushes(queryable, {
-          ...{ subscriber: receiver, state, limit: room },
-          after: isAmongPushes ? after : undefined,
-        });
+  const wanted = { subscriber: receiver, state, limit: room, after: isAmongPushes ? after : undefined };
+  const pushes = room === 0 ? [] : await listPushes(queryable, wanted);
   const items = [...callbacks.map(callbackItem), ...pushes.map(pushItem)];
   return { items, next: items.length < limit ? undefined : positionOf(callbacks.at(-1), pushes.at(-1)) };
 }
@@ -101,18 +91,12 @@ function isOrigin(receiver: string): boolean {
 /** Maximum of delivered callbacks that a page examines for one receiver. */
 const maxCallbacksLookedAt = 50_000;
 
-function positionOf(
-  callback: CallbackSummary | undefined,
-  push: PushSummary | undefined,
-): StatePosition | undefined {
+function positionOf(callback?: CallbackSummary, push?: PushSummary): StatePosition | undefined {
   if (push) return { subscriber: push.subscriber, catalogKey: push.catalogKey };
   return callback && { callback: callback.id };
 }
 
-export async function findDelivery(
-  queryable: Queryable,
-  { kind, id }: DeliveryId,
-): Promise<(Delivery & { history: PastExchange[] }) | undefined> {
+export async function findDelivery(queryable: Queryable, { kind, id }: DeliveryId) {
   const [push] = kind === 'push' ? await listPushes(queryable, { id, limit: 1 }) : [];
   const [callback] = kind === 'callback' ? await listCallbacks(queryable, { id, limit: 1 }) : [];
   const item = push ? pushItem(push) : callback && callbackItem(callback);
@@ -145,9 +129,7 @@ function pushItem(push: PushSummary): Delivery {
 
 const hourMs = 3_600_000;
 
-interface DeliveryTools extends AuditTools {
-  database: Database;
-}
+type DeliveryTools = AuditTools & { database: Database };
 
 /** Retries a parked delivery. A callback is sent unchanged; a push is computed again. */
 export async function replayDelivery(

@@ -37,8 +37,7 @@ export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleConte
     }),
     answer: listOf('Receivers', Receiver),
     async read(asked) {
-      const receivers = await listReceivers(database, asked);
-      return pageOf(receivers, asked.limit, ({ kind, receiver, isTroubled }) => ({
+      return pageOf(await listReceivers(database, asked), asked.limit, ({ kind, receiver, isTroubled }) => ({
         ...{ kind, receiver, isTroubled },
       }));
     },

@@ -24,7 +24,7 @@ export function describeFields(documents: readonly JsonObject[], roots: readonly
   for (const document of documents) {
     for (const root of roots) {
       const value = document[root];
-      if (value !== undefined) collect(seen, value as Json, ['@', `.${root}`], undefined);
+      if (value !== undefined) collect(seen, value as Json, ['@', `.${root}`]);
     }
   }
   return [...seen.values()]
@@ -44,15 +44,10 @@ interface Seen {
   units: Map<string, number>;
 }
 
-function collect(
-  seen: Map<string, Seen>,
-  value: Json,
-  steps: readonly string[],
-  parent: JsonObject | undefined,
-): void {
+function collect(seen: Map<string, Seen>, value: Json, steps: readonly string[], parent?: JsonObject): void {
   if (steps.length > maxDepth) return;
   if (Array.isArray(value)) {
-    for (const element of value) collect(seen, element, [...steps, '[*]'], undefined);
+    for (const element of value) collect(seen, element, [...steps, '[*]']);
   } else if (isJsonObject(value)) {
     if (isGeometry(value)) return;
     for (const [name, member] of Object.entries(value))

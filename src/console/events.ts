@@ -55,13 +55,7 @@ function readerOf({ operator, headers, ip }: FastifyRequest): Reader {
     : { name: sourceOf(ip), isOperator: false };
 }
 
-interface EventTools {
-  database: Database;
-  logger: Logger;
-  now(): Date;
-}
-
-export function createEvents({ database, logger, now }: EventTools) {
+export function createEvents({ database, logger, now }: { database: Database; logger: Logger; now(): Date }) {
   const streams = new Map<ServerResponse, Reader>();
   const stop = new AbortController();
   let polling: Promise<void> | undefined;

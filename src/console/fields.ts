@@ -44,10 +44,7 @@ function buildAnswer({ types, resources, offers }: DocumentSample): FieldsAnswer
     fields: describeFields(documents, ['resourceAttributes']),
     offers: describeOffers(sampled.filter((offer) => isFor(offer, documents))),
   }));
-  return {
-    types: described.sort((a, b) => b.resources - a.resources),
-    offers: describeOffers(sampled),
-  };
+  return { types: described.sort((a, b) => b.resources - a.resources), offers: describeOffers(sampled) };
 }
 
 /** An offer without resourceIds does not show to which types of its provider's resources it applies. */

@@ -138,10 +138,8 @@ function hostOf(origin: string): string | undefined {
   return URL.canParse(origin) ? new URL(origin).host : undefined;
 }
 
-type Sender = Operator | 'browser without header' | 'anybody';
-
 /** An expired cookie counts as none; a wrong token is always an error. */
-async function findSender(request: FastifyRequest, options: GuardOptions): Promise<Sender> {
+async function findSender(request: FastifyRequest, options: GuardOptions) {
   const { headers, method } = request;
   const given = /^Bearer +(\S+) *$/i.exec(headers.authorization ?? '')?.[1];
   if (given !== undefined) return verifyToken(given, request, options);

@@ -30,7 +30,6 @@ import { InboxItem } from './answers/debug.ts';
 import { actorOf } from './audit.ts';
 import { audited } from './audited.ts';
 import type { ConsoleContext } from './context.ts';
-import { createInboxItems, maxItems, maxUnverifiedBytes, redactHeaders } from './inbox-items.ts';
 import { addRoute } from './route.ts';
 
 // The inbox: an address for callbacks to the consumer of the settings. It shows each message with the result of its signature check, and answers
@@ -109,10 +108,7 @@ function createReceiver({ config, database, outside, now }: ConsoleContext) {
 
   return async (path: string, headers: IncomingHttpHeaders, body: Buffer) => {
     const { authorization } = headers;
-    const fault = await verify(authorization, body).then(
-      () => undefined,
-      (error: unknown) => asProtocolError(error),
-    );
+    const fault = await verify(authorization, body).catch(asProtocolError);
     const maxKeptBytes = fault ? maxUnverifiedBytes : maxBodyBytes;
     const document = body.length <= maxKeptBytes ? parse(body) : undefined;
     const messageId = findMessageId(document);
@@ -144,11 +140,7 @@ function parse(body: Buffer): unknown {
   return attempt(() => JSON.parse(body.toString('utf8')));
 }
 
-function describe(
-  document: unknown,
-  authorization: string | undefined,
-  registryName: string,
-): Pick<InboxItem, 'action' | 'from'> {
+function describe(document: unknown, authorization: string | undefined, registryName: string) {
   const context = isJsonObject(document) && isJsonObject(document.context) ? document.context : {};
   const [, from] = /keyId="([^"|]+)\|/.exec(authorization ?? '') ?? [];
   return {
@@ -167,3 +159,49 @@ const receiveOperation: PlainOperation = {
     429: 'Too many from this address; Retry-After says when to try again.',
   },
 };
+
+// The messages of the inbox, in the memory of this process. Anybody can send a message with a bad signature. Such messages are in a
+// separate small ring buffer, so that they never push out a verified message.
+
+const maxVerified = 150;
+const maxUnverified = 50;
+const maxItems = maxVerified + maxUnverified;
+/** Limit for the bodies of all verified messages, by their size in memory. */
+const maxVerifiedBytes = 64 * 1024 * 1024;
+/** A string takes up to two bytes per character. */
+const bytesPerCharacter = 2;
+const maxUnverifiedBytes = 16 * 1024;
+
+function createInboxItems() {
+  let items: InboxItem[] = [];
+  return {
+    add(item: InboxItem): void {
+      items = dropSurplus([item, ...items]);
+    },
+    list: (limit: number): InboxItem[] => items.slice(0, limit),
+    count: () => items.length,
+    clear(): void {
+      items = [];
+    },
+  };
+}
+
+export function dropSurplus(latestFirst: readonly InboxItem[]): InboxItem[] {
+  let [verified, unverified, bytes] = [0, 0, 0];
+  return latestFirst.filter((item) => {
+    if (!item.verifies) return ++unverified <= maxUnverified;
+    bytes += item.body.length * bytesPerCharacter;
+    return ++verified <= maxVerified && bytes <= maxVerifiedBytes;
+  });
+}
+
+/** Removes cookies, tokens and passwords, which would give access to other services. */
+function redactHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  const shown = Object.entries(headers).filter(([name]) => name !== 'cookie');
+  return Object.fromEntries(
+    shown.map(([name, value]) => [
+      name,
+      name === 'authorization' && /^(bearer|basic) /i.test(String(value)) ? '…' : String(value),
+    ]),
+  );
+}

@@ -24,10 +24,7 @@ interface AskedCatalogs extends Omit<CatalogFilter, 'after'> {
   after?: { in: 'service' | 'index'; key: number };
 }
 
-export async function listAllCatalogs(
-  queryable: Queryable,
-  asked: AskedCatalogs,
-): Promise<Page<ShownCatalog>> {
+export async function listAllCatalogs(queryable: Queryable, asked: AskedCatalogs) {
   const { source, after } = asked;
   const isPublishedNext = source !== undefined ? source === 'service' : after?.in !== 'index';
   if (!isPublishedNext) return listIndex(queryable, asked);

@@ -51,22 +51,13 @@ export function addList<C extends TSchema, A extends TSchema, F extends TPropert
   });
 }
 
-export function pageOf<T extends object>(
-  rows: readonly T[],
-  limit: number,
-  keyOf: (row: T) => object,
-): { items: WithoutNulls<T>[]; next?: string } {
+export function pageOf<T extends object>(rows: readonly T[], limit: number, keyOf: (row: T) => object) {
   return { items: rows.map(withoutNulls), next: nextCursor(rows, limit, keyOf) };
 }
 
-export function nextCursor<T>(
-  items: readonly T[],
-  limit: number,
-  keyOf: (item: T) => object,
-): string | undefined {
+export function nextCursor<T>(items: readonly T[], limit: number, keyOf: (item: T) => object) {
   const last = items.at(-1);
-  if (last === undefined || items.length < limit) return undefined;
-  return renderCursor(keyOf(last));
+  return last === undefined || items.length < limit ? undefined : renderCursor(keyOf(last));
 }
 
 export function renderCursor(key: object): string {

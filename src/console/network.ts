@@ -78,10 +78,8 @@ export function addNetworkRoutes(server: FastifyInstance, { database }: ConsoleC
       const isCrawled = after?.source === 'crawl';
       const published = isCrawled ? [] : await listPublishedMasters(database, { limit, after: after?.key });
       const room = limit - published.length;
-      const crawled =
-        room === 0
-          ? []
-          : await listCrawledMasters(database, { limit: room, after: isCrawled ? after.key : undefined });
+      const wanted = { limit: room, after: isCrawled ? after.key : undefined };
+      const crawled = room === 0 ? [] : await listCrawledMasters(database, wanted);
       const items = [
         ...published.map((one) => masterItem('service', one)),
         ...crawled.map((one) => masterItem('crawl', one)),

@@ -54,7 +54,7 @@ export function createOperators(token: string, database: Queryable) {
 const cookieName = 'signpost_operator';
 const cookieSeconds = 7 * 86_400;
 
-export function endedCookie({ isSecure }: { isSecure: boolean }): string {
+export function endedCookie(isSecure: boolean): string {
   return renderCookie('', { maxAge: 0, isSecure });
 }
 

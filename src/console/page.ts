@@ -13,7 +13,6 @@ const builtPage = fileURLToPath(new URL('../../dist/web/', import.meta.url));
 const guides = fileURLToPath(new URL('../../docs/', import.meta.url));
 
 export function addPageRoutes(server: FastifyInstance, root = builtPage): void {
-  const built = listEntries(root);
   const config = { access: 'open' as const };
   const send = async (request: FastifyRequest, reply: FastifyReply, path: string | undefined) => {
     const contentType = contentTypes[extname(path ?? '')] ?? 'application/octet-stream';
@@ -29,7 +28,7 @@ export function addPageRoutes(server: FastifyInstance, root = builtPage): void {
   };
   server.get('/', { config }, (request, reply) => send(request, reply, 'index.html'));
   addGuideRoute(server);
-  for (const { name, isDirectory } of built)
+  for (const { name, isDirectory } of listEntries(root))
     server.get(`/${name}${isDirectory ? '/*' : ''}`, { config }, (request, reply) =>
       send(request, reply, findPath(request.url, isShown)),
     );

@@ -65,7 +65,7 @@ export function addSessionRoutes(server: FastifyInstance, context: ConsoleContex
     handle: async (_asked, request, reply) =>
       reply
         .code(204)
-        .header('set-cookie', endedCookie({ isSecure: isSecure(request) }))
+        .header('set-cookie', endedCookie(isSecure(request)))
         .send(),
   });
 }

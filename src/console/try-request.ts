@@ -43,12 +43,9 @@ export function addTryRoutes(server: FastifyInstance, context: ConsoleContext): 
     answers: { 404: 'There is no such signed operation.', 409: 'There is no such key on this machine.' },
     examples: {
       bodies: Object.fromEntries(
-        Object.entries(actionExamples.discover.bodies).map(([name, { summary, value }]) => [
+        Object.entries(actionExamples.discover.bodies).map(([name, { summary, value: body }]) => [
           name,
-          {
-            summary,
-            value: { role: 'discovery', method: 'POST', path: endpoints.discover.path, body: value },
-          },
+          { summary, value: { role: 'discovery', method: 'POST', path: endpoints.discover.path, body } },
         ]),
       ),
     },
@@ -110,11 +107,9 @@ async function sendAs(
 
 function renderCurl(method: string, url: string, authorization: string, body?: string): string {
   const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-  const content =
-    body === undefined ? [] : ['-H', quote('content-type: application/json'), '-d', quote(body)];
-  return ['curl', '-X', method, quote(url), '-H', quote(`authorization: ${authorization}`), ...content].join(
-    ' ',
-  );
+  const parts = ['curl', '-X', method, quote(url), '-H', quote(`authorization: ${authorization}`)];
+  if (body !== undefined) parts.push('-H', quote('content-type: application/json'), '-d', quote(body));
+  return parts.join(' ');
 }
 
 /** A provider publishes and the catalog service pushes; the consumer sends everything else. */

@@ -53,7 +53,6 @@ export interface CallbackLoop extends WorkLoop {
 }
 
 export function startCallbackLoop(options: CallbackLoopOptions): CallbackLoop {
-  const { database } = options;
   countAttempts(options.metrics);
   const changed = () => {
     for (const loop of loops) loop.wake();
@@ -61,7 +60,7 @@ export function startCallbackLoop(options: CallbackLoopOptions): CallbackLoop {
   const slowOnes = createSlowReceivers({ ...patience, changed });
   const ending = new AbortController();
   const settle = createBatch({ ...settling, hurry: ending.signal }, (delivered: Delivered[]) =>
-    recordDelivered(database, delivered),
+    recordDelivered(options.database, delivered),
   );
   const start = (slots: Slots) => startLoop({ ...options, slowOnes, settle }, slots);
   const quickLoop = start({ ...quick, groups: () => ({ except: slowOnes.list() }) });
@@ -149,16 +148,13 @@ function tooLate({ last_status, last_error, form, parts }: DueCallback): SentCal
   return { outcome, form: form ?? 'full', parts: parts ?? undefined, exchanges: [] };
 }
 
+type FailedCallback = SentCallback & { outcome: Exclude<Outcome, { kind: 'delivered' }>; history?: string };
+
 async function recordFailed(
   tx: Transaction,
   { sender, policy }: CallbackLoopOptions,
   claim: Claim<DueCallback>,
-  {
-    outcome,
-    form,
-    parts,
-    history,
-  }: SentCallback & { outcome: Exclude<Outcome, { kind: 'delivered' }>; history?: string },
+  { outcome, form, parts, history }: FailedCallback,
 ): Promise<void> {
   const { action, message_id: messageId, destination, give_up_at: giveUpAt } = claim.row;
   const told = { action, messageId, destination };

@@ -160,7 +160,6 @@ function attributesOf({ messageId, transactionId }: DigestedBody, { name }: Lane
 }
 
 async function attempt(sender: Sender, message: Message & { body: DigestedBody }): Promise<Attempt> {
-  const { body } = message;
   try {
     const answer = await sendSigned(sender, message);
     const outcome = judgeAnswer(answer);
@@ -168,7 +167,7 @@ async function attempt(sender: Sender, message: Message & { body: DigestedBody }
     if (outcome.kind === 'refused') return outcome;
     const { status = 0, reason, retryAfterMs } = outcome;
     const unanswered = gatewayFailures.includes(status);
-    const tooLargeBytes = status === payloadTooLarge ? body.bytes : undefined;
+    const tooLargeBytes = status === payloadTooLarge ? message.body.bytes : undefined;
     return { kind: 'failed', status, reason, retryAfterMs, unanswered, lost: unanswered, tooLargeBytes };
   } catch (error) {
     // An aborted attempt says nothing about the receiver.

@@ -16,21 +16,18 @@ export interface Callback {
   message: object;
 }
 
-export type ReceivedCallback = Pick<VerifiedRequest, 'identity' | 'record' | 'recordId' | 'chained'> & {
-  context: Context;
-  message: object;
-};
+export type ReceivedCallback = Pick<VerifiedRequest, 'identity' | 'record' | 'recordId' | 'chained'> &
+  Pick<Callback, 'context' | 'message'>;
 
 /** Throws unless it answers the request and comes from the requested service. */
 export function receiveCallback(
   { identity, record, recordId, chained, context, message }: ReceivedCallback,
   awaited: AwaitedCallback<Callback> | undefined,
 ): Callback {
-  if (!awaited) {
+  if (!awaited)
     throw new ProtocolError('CTX_INVALID_FIELD', 'This does not answer any of our requests.', {
       path: '$.context.messageId',
     });
-  }
   const callback = {
     ...{ signer: identity, signerUrl: record.url, recordId, chained },
     ...{ bound: context.requestDigest !== undefined, context, message },

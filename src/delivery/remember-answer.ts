@@ -1,7 +1,7 @@
 import type { Answer, VerifiedRequest } from '../http/signed-route.ts';
 import type { Queryable } from '../storage/database.ts';
 import type { NewPromise } from '../storage/work/promises.ts';
-import { type NewRequest, rememberRequest } from '../storage/work/request-memory.ts';
+import { rememberRequest } from '../storage/work/request-memory.ts';
 
 type Accepted = Pick<VerifiedRequest, 'action' | 'key' | 'digest' | 'expires'>;
 
@@ -27,10 +27,7 @@ export async function rememberPromise(
 
 export type KeepPromise = (promise: NewPromise) => Promise<void>;
 
-function toRemember(
-  { action, digest, expires }: Accepted,
-  { status, body }: Answer & { body: string },
-): Omit<NewRequest, 'open'> {
+function toRemember({ action, digest, expires }: Accepted, { status, body }: Answer & { body: string }) {
   if (!action.remembered) throw new TypeError(`${action.method} ${action.name} is not stored`);
   return { digest, status, body, expires };
 }

@@ -139,9 +139,7 @@ export async function findAnswerSigner(
   }
 }
 
-function readAcknowledgement(
-  body: Buffer,
-): Pick<ReceivedAnswer, 'acknowledgement' | 'error' | 'code' | 'path'> {
+function readAcknowledgement(body: Buffer) {
   const parsed: Json | undefined = attempt(() => JSON.parse(body.toString('utf8')));
   if (parsed === undefined) return {};
   const { message } = isJsonObject(parsed) ? parsed : {};

@@ -95,21 +95,18 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     waitingConnections: () => database.waiting() + storePromise.waiting(),
   });
   const server = createServer({
-    role,
-    logger,
-    metrics,
+    ...{ role, logger, metrics, admission },
     ready: async () => {
       await database.ping();
       const own = options.check?.();
       return { ...(await hosting.report()), ...own };
     },
-    admission,
     operations: hosting.operations,
     trustProxy: config.TRUSTED_PROXIES,
     connections: connectionLimits(config),
   });
   const largeBodies = createLargeBodies(logger);
-  const backlog = watchCallbackBacklog({ role, database, logger });
+  const backlog = watchCallbackBacklog(role, context);
   const forms = createReceiverForms(database, { logger, now });
   const strict = createStrictRenderer(logger);
   let callbacks: CallbackLoop | undefined;
@@ -127,12 +124,9 @@ export function createService(context: ServiceContext, options: ServiceOptions):
     },
     startCallbacks() {
       callbacks = startCallbackLoop({
-        role,
-        database,
+        ...{ role, database, forms, strict, metrics },
         sender: { key: self, client, findKey: registry.findKey, logger, now },
-        ...{ forms, strict },
         policy: { baseMs: config.RETRY_BASE_MS },
-        metrics,
       });
       return callbacks;
     },
@@ -181,19 +175,13 @@ type SignedOptions = Omit<ServiceOptions, 'check'> & Pick<Hosting, 'shareLimit'>
 // How many callbacks one caller may have waiting, and one receiver undelivered. They are stored until they are delivered: without a share for each, a
 // caller that asks for large answers and accepts none would fill the disk for everybody.
 
-interface CallbackBacklogOptions {
-  role: string;
-  database: Database;
-  logger: Logger;
-}
-
 /** The on_publish of a publisher that does not listen is kept for a day. */
 const waitingShare: CallbackShare = { rows: 100_000, bytes: 256 * 1024 * 1024 };
 
 /** Undelivered callbacks that an operator can inspect and replay. */
 const undeliveredShare: CallbackShare = { rows: 1_000, bytes: 64 * 1024 * 1024 };
 
-function watchCallbackBacklog({ role, database, logger }: CallbackBacklogOptions) {
+function watchCallbackBacklog(role: string, { database, logger }: ServiceContext) {
   let crowded: ReadonlySet<string> = new Set();
   const sampler = repeat(
     { what: 'measuring waiting callbacks', everyMs: sampleEveryMs, logger },

@@ -18,9 +18,7 @@ export function createSlots({ total, perParty }: { total: number; perParty: numb
       const rest = (taken.get(party) ?? 0) - 1;
       if (rest > 0) taken.set(party, rest);
       else taken.delete(party);
-      for (const waiter of waiting) {
-        if (hasSlot(waiter.party)) waiter.admit();
-      }
+      for (const waiter of waiting) if (hasSlot(waiter.party)) waiter.admit();
     };
   }
 

@@ -24,11 +24,6 @@ import { askForRecords, type ListLimits, maxLookupBytes } from './query.ts';
 
 export { RegistryUnavailable } from './ask.ts';
 
-interface RegistryClientOptions extends Omit<AskOptions, 'now'> {
-  registryName: string;
-  now?: () => Date;
-}
-
 export interface RegistryClient {
   findKey: FindKey;
   lookup(subscriberId: string, recordId: string): Promise<ParticipantRecord | undefined>;
@@ -50,7 +45,9 @@ const maxRemembered = 1_000;
 /** A key found within this time is looked up before others. */
 const knownMs = 24 * 3_600_000;
 
-export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
+export function createRegistryClient(
+  options: Omit<AskOptions, 'now'> & { registryName: string; now?: () => Date },
+): RegistryClient {
   const { registryName, now = () => new Date() } = options;
   const { askFor, state } = createAsk({ ...options, now });
   const keys = createLookupCache<FoundKey>({
@@ -79,11 +76,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     return keys.find(path, ask, asker.source);
   }
 
-  async function findByName(
-    subscriberId: string,
-    name: string,
-    { source }: KeyQuestion = {},
-  ): Promise<FoundKey | MissingKey> {
+  async function findByName(subscriberId: string, name: string, { source }: KeyQuestion = {}) {
     if (!isIdPart(name)) return 'unknown-key';
     const keyId = `${identityOf(subscriberId, registryName)}|${name}`;
     const ageMs = now().getTime() - (foundAtMs.find(keyId) ?? Number.NEGATIVE_INFINITY);
@@ -115,10 +108,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     return 'unknown-key';
   }
 
-  async function findRecords(
-    subscriberId: string,
-    asker: Asker = {},
-  ): Promise<ParticipantRecord[] | undefined> {
+  async function findRecords(subscriberId: string, asker: Asker = {}) {
     const identity = identityOf(subscriberId, registryName);
     const path = findRegistryPath('query', identity);
     const list = async (query: RegistryPath) => {
@@ -129,12 +119,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
   }
 
   /** Undefined if it lists nobody, not even a record that is left out. */
-  async function listAll(
-    identity: string,
-    query: RegistryPath,
-    limits: ListLimits,
-    asker?: Asker,
-  ): Promise<ParticipantRecord[] | undefined> {
+  async function listAll(identity: string, query: RegistryPath, limits: ListLimits, asker?: Asker) {
     const lookup = (name: string) => findRegistryPath('lookup', identity, name) ?? query;
     const { records, leftOut } = await askForRecords(askFor(asker), { query, lookup }, limits);
     tellLeftOut(query, leftOut);

@@ -38,13 +38,11 @@ export function seedFile(dataDir: string, { id, keyId }: NamedKey): string {
   return fileOf(dataDir, id, `${keyId}.seed`);
 }
 
-export interface KeyFile {
-  id: string;
-  keyId: string;
+export interface KeyFile extends NamedKey {
   file: string;
 }
 
-/** The seeds on this machine, by owner and key.  are known subscribers: ids and key ids may contain dots, so file names are ambiguous. */
+/** The seeds on this machine, by owner and key. `ids` are known subscribers: ids and key ids may contain dots, so file names are ambiguous. */
 export function listKeyFiles(dataDir: string, ids: readonly string[] = []): KeyFile[] {
   const names = readNames(join(dataDir, 'keys'));
   const marked = names.filter((name) => name.endsWith('.current')).map((name) => name.slice(0, -8));

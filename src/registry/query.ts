@@ -67,11 +67,7 @@ async function askForPages(
 }
 
 /** An answer without a record omits that record; a registry that cannot be asked ends the whole query. */
-async function lookUp(
-  ask: Ask,
-  path: RecordPath,
-  summaries: readonly string[][],
-): Promise<{ found: ParticipantRecord[]; missing: number }> {
+async function lookUp(ask: Ask, path: RecordPath, summaries: readonly string[][]) {
   const found: ParticipantRecord[] = [];
   for (let start = 0; start < summaries.length; start += lookupsAtOnce) {
     const batch = summaries.slice(start, start + lookupsAtOnce);
@@ -81,11 +77,7 @@ async function lookUp(
   return { found, missing: summaries.length - found.length };
 }
 
-async function lookUpByNames(
-  ask: Ask,
-  path: RecordPath,
-  names: readonly string[],
-): Promise<ParticipantRecord | undefined> {
+async function lookUpByNames(ask: Ask, path: RecordPath, names: readonly string[]) {
   for (const name of names.filter(isIdPart)) {
     const record = await ask(path(name), maxLookupBytes, (answer) => findLookedUp(answer) ?? null);
     if (record) return record;

@@ -113,10 +113,7 @@ async function lookAt(
   }
 }
 
-function problemWith(
-  found: KeyLookup,
-  { subscriberId, recordId, privateKey }: SigningKey,
-): string | undefined {
+function problemWith(found: KeyLookup, { subscriberId, recordId, privateKey }: SigningKey) {
   switch (found.kind) {
     case 'unknown-subscriber':
       return `The registry does not know ${subscriberId}.`;

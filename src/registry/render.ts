@@ -47,8 +47,7 @@ export function renderRecord(record: KeyRecord, moment: Date): RegistryRecord {
     version: String(record.version),
     version_count: record.version,
     ttl: record.ttlSeconds,
-    created_at: record.createdAt.toISOString(),
-    updated_at: record.updatedAt.toISOString(),
+    ...renderTimes([record]),
   };
 }
 
@@ -79,15 +78,11 @@ export function renderVersions(record: KeyRecord, versions: readonly number[]): 
     total_versions: record.version,
     versions: versions.map(String),
     ttl: record.ttlSeconds,
-    created_at: record.createdAt.toISOString(),
-    updated_at: record.updatedAt.toISOString(),
+    ...renderTimes([record]),
   };
 }
 
-export function renderOnlyVersion(
-  names: Partial<Subscriber>,
-  registries: readonly NamedRegistry[],
-): VersionList {
+export function renderOnlyVersion(names: Partial<Subscriber>, registries: readonly NamedRegistry[]) {
   const { namespace = '', registryName } = names;
   return {
     ...{ namespace, ...(registryName !== undefined && { registry_name: registryName }) },
@@ -96,9 +91,9 @@ export function renderOnlyVersion(
   };
 }
 
-function renderTimes(registries: readonly NamedRegistry[]): { created_at: string; updated_at: string } {
-  const created = registries.map(({ createdAt }) => createdAt.getTime());
-  const updated = registries.map(({ updatedAt }) => updatedAt.getTime());
+function renderTimes(items: readonly Pick<NamedRegistry, 'createdAt' | 'updatedAt'>[]) {
+  const created = items.map(({ createdAt }) => createdAt.getTime());
+  const updated = items.map(({ updatedAt }) => updatedAt.getTime());
   return {
     created_at: new Date(Math.min(...created)).toISOString(),
     updated_at: new Date(Math.max(...updated)).toISOString(),

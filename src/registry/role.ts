@@ -67,21 +67,14 @@ const maxWaitingOfSource = 200;
 /** Our own client gives up after five seconds. */
 const waitMs = 4_000;
 
-export async function startRegistryRole(
-  options: RegistryRoleOptions,
-): Promise<{ url: string; close(): Promise<void> }> {
+export async function startRegistryRole(options: RegistryRoleOptions) {
   const { database, logger, metrics, host, port, operations, trustProxy, connections, consoleUrl } = options;
-  const ready = () => database.ping();
   const server = createServer({
     role: 'registry',
     // Also if no route was found, or the address cannot be decoded.
     errorBody: ({ message, code }) => ({ message, code }),
-    logger,
-    metrics,
-    ready,
-    operations,
-    trustProxy,
-    connections,
+    ready: () => database.ping(),
+    ...{ logger, metrics, operations, trustProxy, connections },
   });
   addHomePage(server, {
     role: 'registry',
@@ -120,8 +113,7 @@ export function addRegistryRoutes(
 
 function createAnswers(database: Database, now: () => Date): Record<RegistryQuestion, Answering> {
   async function requireRegistries({ namespace, registryName }: Names, asOn?: Date): Promise<Registries> {
-    const found = await listRegistries(database, namespace, { registryName, asOn });
-    const [first, ...others] = found;
+    const [first, ...others] = await listRegistries(database, namespace, { registryName, asOn });
     if (!first) throw notFound({ namespace, registryName });
     return [first, ...others];
   }
@@ -170,8 +162,7 @@ function createAnswers(database: Database, now: () => Date): Record<RegistryQues
     '/query/:namespace/:registryName': async (names, query) => {
       const page = parsePage(query);
       const asOn = parseAsOn(query);
-      const filter = parseFilter(query, 'state');
-      const listed = { ...(asOn && { asOn }), now: now(), filter };
+      const listed = { ...(asOn && { asOn }), now: now(), filter: parseFilter(query, 'state') };
       const { records, total } = await listKeyRecords(database, subscriberOf(names), page, listed);
       const data: QueryAnswer['data'] = {
         ...{ namespace: names.namespace, registry_name: names.registryName ?? '' },

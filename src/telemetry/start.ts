@@ -3,11 +3,7 @@ import type { Logger } from '../logger.ts';
 import type { Metrics } from '../metrics.ts';
 
 /** Exports traces, metrics and logs of this process if the settings say so; otherwise no module of OpenTelemetry is loaded. */
-export async function startTelemetry(
-  config: Config,
-  metrics: Metrics,
-  logger: Logger,
-): Promise<{ close(): Promise<void> } | undefined> {
+export async function startTelemetry(config: Config, metrics: Metrics, logger: Logger) {
   if (config.OTEL_EXPORTER_OTLP_ENDPOINT === undefined || config.OTEL_SDK_DISABLED) return undefined;
   const { startSdk } = await import('./sdk.ts');
   return startSdk({

@@ -1,5 +1,6 @@
 import cluster from 'node:cluster';
 import type { SpendingPeers } from '../http/shared-limits.ts';
+import { within } from '../within.ts';
 import type { Assignment, Families, FromSupervisor, FromWorker, Started } from './messages.ts';
 
 // The worker's end of the channel to its supervisor.
@@ -71,17 +72,13 @@ export function openSupervisorChannel() {
     async renderAll() {
       lastQuestion += 1;
       const question = lastQuestion;
-      const text = await new Promise<string | undefined>((resolve) => {
-        const timer = setTimeout(() => resolve(undefined), answerWithinMs);
-        questions.set(question, (answer) => {
-          clearTimeout(timer);
-          resolve(answer);
-        });
+      const answered = new Promise<string>((resolve) => {
+        questions.set(question, resolve);
         send({ kind: 'all-metrics-wanted', question });
       });
-      questions.delete(question);
-      if (text === undefined) throw new Error('The supervisor does not answer.');
-      return text;
+      return within(answerWithinMs, answered, () => new Error('The supervisor does not answer.')).finally(
+        () => questions.delete(question),
+      );
     },
     started: (started: Started) => send({ kind: 'started', started }),
     failed: (reason: string) => send({ kind: 'failed', reason }),

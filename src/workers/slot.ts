@@ -31,7 +31,7 @@ export function createSlot(options: SlotOptions) {
   let isReplaced = !options.isRequired;
   let isClosing = false;
   let endedWell = true;
-  let watchdog: Watchdog | undefined;
+  let watchdog: ReturnType<typeof startWatchdog> | undefined;
   let ends = 0;
   let timer: NodeJS.Timeout | undefined;
   let settleStart: (outcome: Outcome) => void = () => {};
@@ -148,8 +148,6 @@ export function describeEnd(worker: number, cause: string, ends: number): string
 
 /** No work blocks a worker's main thread for this long. */
 const defaults = { everyMs: 5_000, maxUnanswered: 4 };
-
-type Watchdog = ReturnType<typeof startWatchdog>;
 
 /**
  * A watchdog for hanging workers, whose process exists but does nothing. It counts unanswered pings instead of time: after the whole machine

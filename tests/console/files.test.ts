@@ -16,7 +16,7 @@ import { startNetwork, type TestNetwork } from '../support/network/network.ts';
 
 // The files that the console serves: its page, built or not, and the map tiles.
 
-const guides = readFileSync('web/src/ui/guide.ts', 'utf8').match(/[a-z-]+\.md/g) ?? [];
+const guides = readFileSync('web/src/shell/header.tsx', 'utf8').match(/[a-z-]+\.md/g) ?? [];
 
 const directory = mkdtempSync(join(tmpdir(), 'signpost-page-'));
 afterAll(() => rmSync(directory, { recursive: true, force: true }));

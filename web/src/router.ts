@@ -24,6 +24,11 @@ export function navigate(page: PageName, params: Query = {}): void {
   location.hash = hrefTo(page, params);
 }
 
+/** The address of a guide in docs/. The console serves them. */
+export function guideUrl(file: string): string {
+  return `guides/${file}`;
+}
+
 /** Changes the address without a history entry, while the user types or draws. */
 export function replaceParams(page: PageName, params: Query): void {
   const href = hrefTo(page, params);

@@ -1,14 +1,13 @@
 import { titled } from '../../protocol/shapes.ts';
 import { type Static, Type } from '../../protocol/type.ts';
 
-export const SignatureStep = Type.Object({
+const SignatureStep = Type.Object({
   step: Type.String({ examples: ['digest'] }),
   ok: Type.Boolean(),
   expected: Type.Optional(Type.String()),
   got: Type.Optional(Type.String()),
   detail: Type.String(),
 });
-export type SignatureStep = Static<typeof SignatureStep>;
 
 export const SignatureAnswer = titled('SignatureDiagnosis', {
   verdict: Type.Enum(['holds', 'differs', 'unreadable']),

@@ -13,7 +13,6 @@ export const NearMiss = Type.Object({
 export type NearMiss = Static<typeof NearMiss>;
 
 const ExplainStep = Type.Object({ step: Type.String(), ms: Type.Optional(Type.Number()) });
-export type ExplainStep = Static<typeof ExplainStep>;
 
 export const FindAnswer = titled('FindAnswer', {
   catalogs: Type.Array(Type.Unsafe<ReceivedCatalog>({}), {
@@ -80,8 +79,5 @@ const TypeFields = Type.Object({
   offers: Type.Array(Field, { description: 'Fields of the offers for resources of this type.' }),
 });
 
-export const FieldsAnswer = Type.Object({
-  types: Type.Array(TypeFields),
-  offers: Type.Array(Field),
-});
+export const FieldsAnswer = Type.Object({ types: Type.Array(TypeFields), offers: Type.Array(Field) });
 export type FieldsAnswer = Static<typeof FieldsAnswer>;

@@ -7,8 +7,6 @@ const verdict = {
   nextStep: Type.Optional(Type.String()),
 };
 
-export type Verdict = Static<typeof verdict.verdict>;
-
 export const ChainLink = titled('ChainLink', {
   link: Type.String({ examples: ['manifest'] }),
   state: Type.Enum(['ok', 'warning', 'broken', 'unseen']),
@@ -46,13 +44,12 @@ export const Issue = Type.Object({
 });
 export type Issue = Static<typeof Issue>;
 
-export const Copy = Type.Object({
+const Copy = Type.Object({
   discovery: Type.String(),
   version: Type.Union([Type.Integer(), Type.Null()]),
   acknowledgedAt: Type.Optional(Type.String({ format: 'date-time' })),
   state: Type.String(),
 });
-export type Copy = Static<typeof Copy>;
 
 export const Inspection = titled('Inspection', {
   kind: Type.Enum(['node', 'catalog', 'resource', 'unknown']),

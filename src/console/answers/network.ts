@@ -29,14 +29,13 @@ export const Overview = titled('Overview', {
 });
 export type Overview = Static<typeof Overview>;
 
-export const ParticipantKey = Type.Object({
+const ParticipantKey = Type.Object({
   recordId: Type.String(),
   publicKey: Type.String(),
   state: Type.String(),
   validFrom: Type.Optional(Time),
   validUntil: Type.Optional(Time),
 });
-export type ParticipantKey = Static<typeof ParticipantKey>;
 
 export const Participant = Type.Object({
   identity: Type.String(),
@@ -232,14 +231,13 @@ export const CatalogSummary = Type.Object({
 });
 export type CatalogSummary = Static<typeof CatalogSummary>;
 
-export const CatalogVersion = Type.Object({
+const CatalogVersion = Type.Object({
   version: Type.Integer(),
   at: Type.String({ format: 'date-time' }),
   by: Type.String(),
   messageId: Type.Optional(Type.String()),
   status: Type.Optional(Type.String({ examples: ['published in full', 'merged'] })),
 });
-export type CatalogVersion = Static<typeof CatalogVersion>;
 
 export const CatalogDetails = titled('CatalogDetails', {
   ...CatalogSummary.properties,

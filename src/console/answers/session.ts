@@ -35,11 +35,7 @@ export const Session = titled('Session', {
     }),
   ),
   can: Type.Optional(
-    Type.Object({
-      publishToService: Type.Boolean(),
-      publishFiles: Type.Boolean(),
-      crawl: Type.Boolean(),
-    }),
+    Type.Object({ publishToService: Type.Boolean(), publishFiles: Type.Boolean(), crawl: Type.Boolean() }),
   ),
   mapTiles: Type.Optional(Type.String({ description: 'Address of the PMTiles file of MAP_TILES.' })),
   demo: Type.Optional(Type.Boolean()),

@@ -12,9 +12,8 @@ export function bucketName(request: string, seconds: string): string {
 }
 
 export async function countProcess(metrics: Metrics): Promise<Numbers> {
-  const { registry } = metrics;
   const valuesOf = async (name: string): Promise<MetricValue[]> =>
-    ((await registry.getSingleMetric(name)?.get())?.values as MetricValue[] | undefined) ?? [];
+    ((await metrics.registry.getSingleMetric(name)?.get())?.values as MetricValue[] | undefined) ?? [];
   const [requests, discovers, pushes, fetches] = await Promise.all(
     [
       'signpost_http_request_seconds',

@@ -1,5 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
+import type { Troubles } from '../../delivery/troubles.ts';
 import type { Gauge } from '../../metrics.ts';
+import { troubleKinds } from '../../rules/troubles.ts';
 import {
   type DeliveryBacklog,
   deliveryKinds,
@@ -7,9 +9,10 @@ import {
   measureDeliveries,
   measureIndex,
 } from '../../storage/console/backlog.ts';
+import { within } from '../../within.ts';
 import type { ConsoleContext } from '../context.ts';
 
-// Gauges of the database's content: waiting work per receiver, and the size of the index. They are measured when /metrics is read, at most every few
+// Gauges of the database's content: waiting work per receiver, the size of the index, and troubles. They are measured when /metrics is read, at most every few
 // seconds. A slow or missing database does not delay the answer: after a short timeout it has only the known values.
 
 const freshMs = 10_000;
@@ -116,4 +119,27 @@ function tellDeliveries(
       counts.set(rest, Math.max(0, total - told));
       ages.set(rest, Math.max(0, receivers[namedReceivers]?.seconds ?? 0));
     }
+}
+
+export function addTroubleGauge({
+  metrics,
+  troubles,
+  logger,
+}: Omit<Tools, 'database'> & { troubles: Troubles }): void {
+  const collect = async () => {
+    gauge.reset();
+    try {
+      const found = await within(patienceMs, troubles.list(), () => new Error('no answer in time'));
+      for (const kind of troubleKinds)
+        gauge.set({ kind }, found.filter((trouble) => trouble.kind === kind).length);
+    } catch (error) {
+      logger.debug({ err: error }, 'the troubles were not counted');
+    }
+  };
+  const gauge = metrics.gauge(
+    'signpost_troubles',
+    'Failures that last: keys that the registry does not have, subscriptions that are refused, feeds that are out of sync',
+    ['kind'],
+    { collect },
+  );
 }

@@ -54,9 +54,7 @@ export function startMinuteRecorder(options: RecorderOptions): { close(): Promis
     while (!signal.aborted) {
       // Takes a sample shortly before the minute ends, so that its row is nearly complete.
       const untilNext = Math.min(tickMs, minuteMs - (now().getTime() % minuteMs) - lastSampleMs);
-      await delay(untilNext > 0 ? untilNext : tickMs, undefined, { signal, ref: false }).catch(
-        () => undefined,
-      );
+      await delay(untilNext > 0 ? untilNext : tickMs, undefined, { signal, ref: false }).catch(() => {});
       await record().catch((error) =>
         logger.debug({ err: error }, 'the numbers of this minute were not written'),
       );

@@ -13,10 +13,7 @@ import { addRoute } from '../route.ts';
 import { buildSeries } from './series.ts';
 import { findReasons, goals } from './verdict.ts';
 
-export function addHealthRoutes(
-  server: FastifyInstance,
-  { config, search, database, now }: ConsoleContext,
-): void {
+export function addHealthRoutes(server: FastifyInstance, { config, search, database, now }: ConsoleContext) {
   const minutesAgo = (minutes: number) => new Date(now().getTime() - minutes * 60_000);
 
   addRoute(server, 'GET /api/health', {

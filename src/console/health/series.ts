@@ -33,11 +33,7 @@ function readValue(name: SeriesName, minute: ReadonlyMap<string, MinuteNumber>):
 }
 
 /** From a histogram, like Prometheus: values are evenly spread within a bucket; null if nothing was counted. */
-function percentile(
-  request: string,
-  share: number,
-  minute: ReadonlyMap<string, MinuteNumber>,
-): number | null {
+function percentile(request: string, share: number, minute: ReadonlyMap<string, MinuteNumber>) {
   const prefix = bucketName(request, '');
   const buckets = [...minute.values()]
     .filter(({ name }) => name.startsWith(prefix))

@@ -1,7 +1,7 @@
 import type { Finding } from '../../discovery/inspect/findings.ts';
-import type { ChainLink } from '../answers/inspect.ts';
+import type { ChainLink, InspectedCatalog, Inspection } from '../answers/inspect.ts';
 
-// Turns the findings of a walk into the links of a chain for the page. Pure.
+// Turns the findings of a walk into the links of a chain for the page, and judges from them whether the subject can be found. Pure.
 
 const titles = {
   registry: 'Registry',
@@ -21,12 +21,7 @@ type LinkName = keyof typeof titles;
 const nodeNames = ['registry', 'membership', 'manifest', 'record', 'index'] as const;
 const nodeLinks: readonly string[] = nodeNames;
 
-export function link(
-  name: LinkName,
-  state: ChainLink['state'],
-  detail: string,
-  more: Partial<ChainLink> = {},
-): ChainLink {
+export function link(name: LinkName, state: ChainLink['state'], detail: string, more?: Partial<ChainLink>) {
   return { link: name, state, title: titles[name], detail, ...more };
 }
 
@@ -118,4 +113,50 @@ function missingLinks(chain: readonly ChainLink[]): ChainLink[] {
   return [...nodeNames, 'entry' as const, 'files' as const]
     .filter((name) => !chain.some((each) => each.link === name))
     .map((name) => link(name, 'unseen', 'Crawlers do not get this far: an earlier link is broken.'));
+}
+
+type Verdict = Pick<Inspection, 'verdict' | 'because' | 'nextStep'>;
+export type SeenCatalog = Omit<InspectedCatalog, keyof Verdict>;
+
+/** A served catalog can be found, even if its live state is broken. */
+export function judge(
+  chain: readonly ChainLink[],
+  seen: readonly SeenCatalog[],
+): Verdict & { catalogs: InspectedCatalog[] } {
+  const catalogs = seen.map((one) => ({
+    ...one,
+    ...judgeLinks(chain.filter(({ catalogId }) => catalogId === undefined || catalogId === one.catalogId)),
+  }));
+  const isFound = catalogs.some(({ verdict }) => verdict !== 'not');
+  const isWell = catalogs.every(({ verdict }) => verdict === 'discoverable');
+  const worst = findWorst(chain);
+  if (!isFound) return { verdict: 'not', ...explain(worst), catalogs };
+  return isWell && worst === undefined
+    ? { verdict: 'discoverable', catalogs }
+    : { verdict: 'warnings', ...explain(worst), catalogs };
+}
+
+function judgeLinks(links: readonly ChainLink[]): Verdict {
+  const worst = findWorst(links);
+  const isServed = links.some(
+    ({ link: name, state, code }) =>
+      name === 'indexed' && (state === 'ok' || (state === 'warning' && code !== 'paused')),
+  );
+  if (!isServed) return { verdict: 'not', ...explain(worst) };
+  return worst ? { verdict: 'warnings', ...explain(worst) } : { verdict: 'discoverable' };
+}
+
+function findWorst(links: readonly ChainLink[]): ChainLink | undefined {
+  return links.find(({ state }) => state === 'broken') ?? links.find(({ state }) => state === 'warning');
+}
+
+function explain(worst: ChainLink | undefined): Omit<Verdict, 'verdict'> {
+  if (!worst) return {};
+  const { link: name, state, detail, hint, catalogId } = worst;
+  const isContent = state === 'broken' && ['entry', 'files'].includes(name) && catalogId !== undefined;
+  const steps = [
+    ...(isContent ? [`Publish ${catalogId} again.`] : []),
+    ...(hint === undefined ? [] : [hint]),
+  ];
+  return { because: detail, ...(steps.length > 0 && { nextStep: steps.join(' ') }) };
 }

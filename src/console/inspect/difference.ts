@@ -43,39 +43,31 @@ export async function compareWithLive(
 
 const nothing: ComparedCatalog = { members: {}, resources: new Map(), offers: new Map() };
 
-interface Live {
-  catalog: ComparedCatalog;
-  version: number | null;
-  indexedVersion: number | null;
-  inheriting: ReadonlySet<string>;
-}
-
-async function readStored(context: ConsoleContext, known: KnownCatalog): Promise<Live> {
+async function readStored(context: ConsoleContext, known: KnownCatalog) {
   const copies = await listCopies(context.database, known);
   return {
     catalog: await readKnown(context, 'stored', known.stored),
     version: known.stored?.version ?? null,
     indexedVersion: findOwnCopy(context.config, copies)?.version ?? null,
-    inheriting: new Set(),
+    inheriting: new Set<string>(),
   };
 }
 
 async function readFiles(
   context: ConsoleContext,
   { owner, catalogId }: { owner: string; catalogId: string },
-): Promise<Live> {
+) {
   const { reader, signal } = openTools(context);
   const [crawled] = await listCrawledCatalogs(context.database, owner, [catalogId]);
   const indexedVersion = crawled?.version ?? null;
   try {
     const content = await readLive(reader, { identity: owner, catalogId, signal });
     if (!content && indexedVersion === null) throw notFound(`There is no catalog ${catalogId} of ${owner}.`);
-    const inheriting = new Set(content?.directives.keys());
     return {
       catalog: content ? ofContent(content) : nothing,
       version: content?.version ?? null,
       indexedVersion,
-      inheriting,
+      inheriting: new Set(content?.directives.keys()),
     };
   } catch (error) {
     if (signal.aborted) throw tooSlow();
@@ -95,11 +87,7 @@ function ofContent({ members, resources, offers }: CatalogContent): ComparedCata
   };
 }
 
-async function readKnown(
-  { database }: ConsoleContext,
-  of: DocumentsOf,
-  catalog: { key: number } | null | undefined,
-): Promise<ComparedCatalog> {
+async function readKnown({ database }: ConsoleContext, of: DocumentsOf, catalog?: { key: number } | null) {
   if (!catalog) return nothing;
   const { head, lists } = await readDocuments(database, of, catalog.key, bounds);
   if (!lists) throw tooLarge();

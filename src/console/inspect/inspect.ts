@@ -18,11 +18,10 @@ import { listCrawledCatalogs } from '../../storage/crawl/status.ts';
 import type { Database } from '../../storage/database.ts';
 import type { ChainLink, Inspection, Issue } from '../answers/inspect.ts';
 import type { ConsoleContext } from '../context.ts';
-import { buildChain, link } from './chain.ts';
+import { buildChain, judge, link, type SeenCatalog } from './chain.ts';
 import { gatherIssues } from './issues.ts';
 import { examinationOf, linkToIndex, recordFetches, type WalkTools, walkChain } from './self-hosted.ts';
 import { findOwnCopy, linkCatalog, linkRegistration } from './through-service.ts';
-import { judge, type SeenCatalog } from './verdict.ts';
 
 // Explains why a node, a catalog or a resource can or cannot be found, link by link from the registry to the index.
 
@@ -32,13 +31,10 @@ const maxCatalogsListed = 200;
 const maxIssues = 500;
 const inspectWithinMs = 30_000;
 
-interface InspectQuestion {
-  text: string;
-  node?: string;
-  network?: string;
-}
-
-export async function inspect(context: ConsoleContext, question: InspectQuestion): Promise<Inspection> {
+export async function inspect(
+  context: ConsoleContext,
+  question: { text: string; node?: string; network?: string },
+): Promise<Inspection> {
   const tools = openTools(context);
   try {
     const subject = await findSubject({ ...tools, database: context.database }, question);
@@ -132,13 +128,12 @@ async function inspectFiles(
     const held = known.find((one) => one.catalogId === id)?.indexed ?? null;
     const live = versions.get(id);
     seen.chain.push(linkToIndex(id, live, status, held));
-    const version = status?.version ?? null;
+    const { version = null, state = 'not read yet' } = status ?? {};
     const indexedVersion = version ?? undefined;
     seen.catalogs.push({ catalogId: id, source: 'crawl', indexedVersion, liveVersion: live });
     if (catalogId !== undefined)
       seen.copies.push({
-        ...{ discovery: config.identities.discovery.id, version, lastError: null },
-        state: status?.state ?? 'not read yet',
+        ...{ discovery: config.identities.discovery.id, version, state, lastError: null },
         acknowledgedAt: held && new Date(held.updatedAt),
       });
   }

@@ -15,10 +15,8 @@ export function gatherIssues(
   const now = chain.flatMap(({ code, detail, hint, url, catalogId, at }): Issue[] =>
     code === undefined ? [] : [{ code, message: detail, hint, path: url, catalogId, count: 1, lastAt: at }],
   );
-  const isTold = (issue: Issue) =>
-    [...past, ...published].some(
-      ({ code, catalogId }) => code === issue.code && catalogId === issue.catalogId,
-    );
+  const isTold = (one: Issue) =>
+    [...past, ...published].some(({ code, catalogId }) => code === one.code && catalogId === one.catalogId);
   return [...published, ...now.filter((issue) => !isTold(issue)), ...past];
 }
 

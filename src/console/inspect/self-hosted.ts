@@ -69,11 +69,7 @@ export function examinationOf(
   };
 }
 
-export async function walkChain(
-  exam: Examination,
-  patient: Patient,
-  { fetches }: WalkTools,
-): Promise<{ chain: ChainLink[]; findings: Finding[] }> {
+export async function walkChain(exam: Examination, patient: Patient, { fetches }: WalkTools) {
   const findings: Finding[] = [];
   const keys = { exam, identity: patient.identity, localKeys: [] };
   for await (const finding of nameSigners(examine(exam, patient), keys)) findings.push(finding);

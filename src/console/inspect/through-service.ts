@@ -23,8 +23,8 @@ export async function linkRegistration(exam: Examination, identity: string): Pro
     for await (const finding of examineMembership(exam, identity, records, memberships))
       findings.push(finding);
   }
-  return buildChain(findings, new Map()).filter(
-    ({ link: name }) => name === 'registry' || name === 'membership',
+  return buildChain(findings, new Map()).filter(({ link: name }) =>
+    ['registry', 'membership'].includes(name),
   );
 }
 
@@ -61,13 +61,10 @@ export function findOwnCopy(
   return copies.find(({ discovery }) => discovery === own) ?? copies[0];
 }
 
-interface LatestPublish {
-  acceptedAt: Date;
-  messageId: string;
-  result: PublishResult;
-}
-
-function linkPublish(catalogId: string, latest: LatestPublish | undefined): ChainLink {
+function linkPublish(
+  catalogId: string,
+  latest: { acceptedAt: Date; messageId: string; result: PublishResult } | undefined,
+): ChainLink {
   if (!latest) return link('publish', 'unseen', 'No publish of it is recorded here.', { catalogId });
   const { acceptedAt, messageId, result } = latest;
   const about = { catalogId, at: acceptedAt.toISOString() };

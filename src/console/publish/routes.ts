@@ -10,8 +10,7 @@ import { createSemaphore } from '../semaphore.ts';
 import { checkText } from './check.ts';
 import { readPasted } from './input.ts';
 import { nameFiles, readProgress } from './progress.ts';
-import { publishThroughService } from './through-service.ts';
-import { publishFiles } from './trigger.ts';
+import { publishFiles, publishThroughService } from './send.ts';
 
 export function addPublishRoutes(server: FastifyInstance, context: ConsoleContext): void {
   const inTurn = createSemaphore(checkTurns);

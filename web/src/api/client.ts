@@ -31,9 +31,8 @@ export function remove<T>(path: string): Promise<T> {
 
 export function pathWith(path: string, query: Query): string {
   const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query)) {
+  for (const [name, value] of Object.entries(query))
     if (value !== undefined && value !== '') search.set(name, String(value));
-  }
   const text = search.toString();
   return text === '' ? path : `${path}?${text}`;
 }

@@ -46,8 +46,6 @@ export async function sendToken(token: string): Promise<string | undefined> {
 }
 
 export async function signOut(): Promise<void> {
-  await fetch('/api/session', { method: 'DELETE', headers: { 'x-signpost': 'console' } }).catch(
-    () => undefined,
-  );
+  await fetch('/api/session', { method: 'DELETE', headers: { 'x-signpost': 'console' } }).catch(() => {});
   await loadSession();
 }

@@ -50,7 +50,7 @@ export function isEmpty({ text, type, conditions, expression, area }: FindQuery)
 export function withCondition(
   conditions: readonly Condition[],
   condition: Omit<Condition, 'value'>,
-  value: Condition['value'] | undefined,
+  value?: Condition['value'],
 ): Condition[] {
   const others = conditions.filter(
     ({ path, operator }) => path !== condition.path || operator !== condition.operator,
@@ -72,12 +72,10 @@ function readConditions(text: string | null): Condition[] {
 }
 
 function readArea(params: URLSearchParams): Area | undefined {
-  const near = numbersIn(params.get('near'));
+  const [latitude, longitude] = numbersIn(params.get('near'));
   const meters = Number(params.get('within') ?? 0);
-  const [latitude, longitude] = near;
-  if (latitude !== undefined && longitude !== undefined && meters > 0) {
+  if (latitude !== undefined && longitude !== undefined && meters > 0)
     return { kind: 'circle', latitude, longitude, meters };
-  }
   const corners = (params.get('area') ?? '').split(';').map(numbersIn).filter(isPlace);
   return corners.length >= 3 ? { kind: 'polygon', corners } : undefined;
 }

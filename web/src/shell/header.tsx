@@ -1,16 +1,15 @@
 import { live } from '../api/events.ts';
 import { isOperator, session, sessionFailed, signIn, signOut } from '../api/session.ts';
-import { hrefTo, type PageName, pageNames } from '../router.ts';
-import { guides, guideUrl } from '../ui/guide.ts';
+import { guideUrl, hrefTo, type PageName, pageNames } from '../router.ts';
 import { Icon, type IconName } from '../ui/icon.tsx';
 
-const titles: Record<PageName, { label: string; icon: IconName }> = {
-  find: { label: 'Find', icon: 'search' },
-  inspect: { label: 'Inspect', icon: 'chain' },
-  publish: { label: 'Publish', icon: 'upload' },
-  debug: { label: 'Debug', icon: 'key' },
-  network: { label: 'Network', icon: 'nodes' },
-  health: { label: 'Health', icon: 'pulse' },
+const pages: Record<PageName, { label: string; icon: IconName; guide: string }> = {
+  find: { label: 'Find', icon: 'search', guide: 'query-as-an-app.md' },
+  inspect: { label: 'Inspect', icon: 'chain', guide: 'self-hosting.md' },
+  publish: { label: 'Publish', icon: 'upload', guide: 'publishing.md' },
+  debug: { label: 'Debug', icon: 'key', guide: 'troubleshooting.md' },
+  network: { label: 'Network', icon: 'nodes', guide: 'operating.md' },
+  health: { label: 'Health', icon: 'pulse', guide: 'observability.md' },
 };
 
 export function Header({ page }: { page: PageName }) {
@@ -23,13 +22,13 @@ export function Header({ page }: { page: PageName }) {
       <nav aria-label="Pages" class="pages">
         {pageNames.map((name) => (
           <a key={name} href={hrefTo(name)} aria-current={name === page ? 'page' : undefined}>
-            <Icon name={titles[name].icon} />
-            <span>{titles[name].label}</span>
+            <Icon name={pages[name].icon} />
+            <span>{pages[name].label}</span>
           </a>
         ))}
       </nav>
       <div class="top-end">
-        <a class="help" href={guideUrl(guides[page])}>
+        <a class="help" href={guideUrl(pages[page].guide)}>
           Guide
         </a>
         <a class="help" href="docs">

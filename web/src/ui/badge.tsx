@@ -4,12 +4,7 @@ import './badge.css';
 
 type Tone = 'good' | 'warn' | 'bad' | 'plain';
 
-const icons: Record<Tone, IconName | undefined> = {
-  good: 'check',
-  warn: 'warning',
-  bad: 'cross',
-  plain: undefined,
-};
+const icons: Partial<Record<Tone, IconName>> = { good: 'check', warn: 'warning', bad: 'cross' };
 
 /** A state in a word. The icon repeats the colour for colour-blind users. */
 export function Badge({ tone = 'plain', children }: { tone?: Tone; children: ComponentChildren }) {

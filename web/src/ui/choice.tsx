@@ -2,7 +2,7 @@
 export function Choice(props: {
   label: string;
   value: string;
-  options: readonly string[];
+  options: readonly (string | { value: string; label: string })[];
   all?: string;
   class?: string;
   choose(value: string): void;
@@ -12,11 +12,13 @@ export function Choice(props: {
       <span>{props.label}</span>
       <select value={props.value} onChange={(event) => props.choose(event.currentTarget.value)}>
         <option value="">{props.all ?? 'all'}</option>
-        {props.options.map((option) => (
-          <option key={option} value={option}>
-            {option}
-          </option>
-        ))}
+        {props.options
+          .map((option) => (typeof option === 'string' ? { value: option, label: option } : option))
+          .map(({ value, label }) => (
+            <option key={value} value={value}>
+              {label}
+            </option>
+          ))}
       </select>
     </label>
   );

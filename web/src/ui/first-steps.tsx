@@ -1,6 +1,5 @@
-import { hrefTo } from '../router.ts';
+import { guideUrl, hrefTo } from '../router.ts';
 import { Code } from './code.tsx';
-import { guideUrl } from './guide.ts';
 
 export function FirstSteps() {
   return (

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Paged } from '../api/paged.ts';
+import type { Paged } from '../api/load.ts';
 import { Empty, Show } from './states.tsx';
 import { spellCount } from './time.tsx';
 import './table.css';

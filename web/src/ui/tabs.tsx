@@ -2,15 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { useEffect, useId, useRef } from 'preact/hooks';
 import './tabs.css';
 
-export interface Tab<Name extends string> {
-  name: Name;
-  label: string;
-  count?: number;
-}
-
 interface TabsProps<Name extends string> {
   label: string;
-  tabs: readonly Tab<Name>[];
+  tabs: readonly { name: Name; label: string; count?: number }[];
   chosen: NoInfer<Name>;
   choose: (name: NoInfer<Name>) => void;
   children: ComponentChildren;

@@ -30,11 +30,8 @@ export function Ago({ at }: { at?: string | null }) {
 function spell(seconds: number): string {
   const [unit, size] = steps.find(([, length]) => Math.abs(seconds) >= length) ?? ['second', 1];
   const amount = Math.round(seconds / size);
-  return unit === 'second' && Math.abs(amount) < 5
-    ? amount > 0
-      ? 'in a moment'
-      : 'just now'
-    : relative.format(amount, unit);
+  if (unit === 'second' && Math.abs(amount) < 5) return amount > 0 ? 'in a moment' : 'just now';
+  return relative.format(amount, unit);
 }
 
 const unitsOfBytes = ['B', 'KiB', 'MiB', 'GiB', 'TiB'];
@@ -55,6 +52,10 @@ export function spellMeters(meters: number): string {
   return meters >= 1_000
     ? `${Number((meters / 1_000).toFixed(meters >= 10_000 ? 0 : 1))} km`
     : `${Math.round(meters)} m`;
+}
+
+export function spellValue(value: unknown): string {
+  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
 }
 
 const numbers = new Intl.NumberFormat('en');

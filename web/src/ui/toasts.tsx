@@ -2,13 +2,7 @@ import { signal } from '@preact/signals';
 import { asApiError } from '../api/load.ts';
 import './toasts.css';
 
-interface Toast {
-  id: number;
-  text: string;
-  bad: boolean;
-}
-
-const toasts = signal<readonly Toast[]>([]);
+const toasts = signal<readonly { id: number; text: string; bad: boolean }[]>([]);
 let count = 0;
 
 export function tell(text: string, { bad = false } = {}): void {

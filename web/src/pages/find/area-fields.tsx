@@ -58,9 +58,8 @@ export function AreaFields({ query, drawing, draw }: DrawProps) {
 }
 
 function spellArea({ area }: FindQuery): string {
-  if (area?.kind === 'circle') {
+  if (area?.kind === 'circle')
     return `Within ${spellMeters(area.meters)} of ${area.latitude.toFixed(4)}, ${area.longitude.toFixed(4)}.`;
-  }
   return `Within a polygon of ${area?.corners.length ?? 0} corners.`;
 }
 

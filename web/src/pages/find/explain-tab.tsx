@@ -1,4 +1,4 @@
-import type { ExplainStep, FindAnswer } from '../../../../src/console/answers/find.ts';
+import type { FindAnswer } from '../../../../src/console/answers/find.ts';
 import type { Loaded } from '../../api/load.ts';
 import { Facts } from '../../ui/facts.tsx';
 import { Show } from '../../ui/states.tsx';
@@ -31,7 +31,13 @@ export function ExplainTab({ answer }: { answer: Loaded<FindAnswer> }) {
   );
 }
 
-function Step({ step: { step, ms, ...details }, whole }: { step: ExplainStep; whole: number }) {
+function Step({
+  step: { step, ms, ...details },
+  whole,
+}: {
+  step: FindAnswer['explain']['steps'][number];
+  whole: number;
+}) {
   const share = ms === undefined || whole <= 0 ? 0 : Math.min(100, (100 * ms) / whole);
   return (
     <li class="step">

@@ -1,8 +1,9 @@
 import type { Field, FieldsAnswer } from '../../../../src/console/answers/find.ts';
 import type { Loaded } from '../../api/load.ts';
 import { type Condition, type FindQuery, type Operator, withCondition } from '../../search/query.ts';
+import { Choice } from '../../ui/choice.tsx';
 import { Problem } from '../../ui/states.tsx';
-import { spellCount } from '../../ui/time.tsx';
+import { spellCount, spellValue } from '../../ui/time.tsx';
 import { changeQuery } from './change-query.ts';
 
 export function FilterFields({ query, fields }: { query: FindQuery; fields: Loaded<FieldsAnswer> }) {
@@ -19,25 +20,19 @@ export function FilterFields({ query, fields }: { query: FindQuery; fields: Load
   return (
     <>
       {fields.error && <Problem error={fields.error} retry={fields.reload} />}
-      <label class="field">
-        <span>Kind of thing</span>
-        <select
-          value={query.type}
-          onChange={(event) =>
-            changeQuery(query, {
-              type: event.currentTarget.value,
-              conditions: query.conditions.filter(({ on }) => on === 'offer'),
-            })
-          }
-        >
-          <option value="">Anything</option>
-          {types.map(({ type, label, resources }) => (
-            <option key={type} value={type}>
-              {label} ({spellCount(resources)})
-            </option>
-          ))}
-        </select>
-      </label>
+      <Choice
+        class="field"
+        label="Kind of thing"
+        all="Anything"
+        value={query.type}
+        options={types.map(({ type, label, resources }) => ({
+          value: type,
+          label: withCount(label, resources),
+        }))}
+        choose={(type) =>
+          changeQuery(query, { type, conditions: query.conditions.filter(({ on }) => on === 'offer') })
+        }
+      />
       <div class="filter-grid">
         {[...offered.slice(0, 1), ...ofType.slice(0, fieldsAtFirst)].map(renderField)}
       </div>
@@ -87,28 +82,26 @@ function FieldInput(props: FieldProps) {
 function ChoiceField({ on, field, query, label }: FieldProps & { label: string }) {
   const values: { value: string | boolean; count?: number }[] =
     field.values ?? (field.kind === 'boolean' ? [{ value: true }, { value: false }] : []);
-  const current = findValue(query, field, '==');
   return (
-    <label class="field">
-      <span>{label}</span>
-      <select
-        value={current === undefined ? '' : String(current)}
-        onChange={(event) => {
-          const text = event.currentTarget.value;
-          const value = values.find((one) => String(one.value) === text)?.value;
-          setCondition(query, { on, path: field.path, operator: '==' }, value);
-        }}
-      >
-        <option value="">Any</option>
-        {values.map(({ value, count }) => (
-          <option key={String(value)} value={String(value)}>
-            {spellValue(value)}
-            {count === undefined ? '' : ` (${spellCount(count)})`}
-          </option>
-        ))}
-      </select>
-    </label>
+    <Choice
+      class="field"
+      label={label}
+      all="Any"
+      value={String(findValue(query, field, '==') ?? '')}
+      options={values.map(({ value, count }) => ({
+        value: String(value),
+        label: withCount(spellValue(value), count),
+      }))}
+      choose={(text) => {
+        const value = values.find((one) => String(one.value) === text)?.value;
+        setCondition(query, { on, path: field.path, operator: '==' }, value);
+      }}
+    />
   );
+}
+
+function withCount(label: string, count?: number): string {
+  return count === undefined ? label : `${label} (${spellCount(count)})`;
 }
 
 function NumberField({ on, field, query, label }: FieldProps & { label: string }) {
@@ -159,14 +152,6 @@ function findValue(query: FindQuery, { path }: Field, operator: Operator): Condi
     ?.value;
 }
 
-function setCondition(
-  query: FindQuery,
-  condition: Omit<Condition, 'value'>,
-  value: Condition['value'] | undefined,
-): void {
+function setCondition(query: FindQuery, condition: Omit<Condition, 'value'>, value?: Condition['value']) {
   changeQuery(query, { conditions: withCondition(query.conditions, condition, value) });
-}
-
-function spellValue(value: string | number | boolean): string {
-  return typeof value === 'boolean' ? (value ? 'yes' : 'no') : String(value);
 }

@@ -40,11 +40,8 @@ export function FindMap({ query, answer, found, chosen, choose, drawing, draw }:
 
   useEffect(() => {
     if (!element.current || !known) return;
-    const map = createBaseMap(
-      element.current,
-      session.value?.demoCity ?? viewOfBrowser(),
-      session.value?.mapTiles,
-    );
+    const { demoCity, mapTiles } = session.value ?? {};
+    const map = createBaseMap(element.current, demoCity ?? viewOfBrowser(), mapTiles);
     const shapes = L.geoJSON(undefined, { style: { className: 'area' }, interactive: false }).addTo(map);
     const clusters = new Clusters(map, (key) => latest.current.choose(key));
     parts.current = { map, clusters, drawing: new AreaDrawing(map), shapes };
@@ -116,9 +113,8 @@ function showChosen(parts: MapParts, found: Found | undefined): void {
   parts.shapes.clearLayers();
   for (const shape of found?.shapes ?? []) parts.shapes.addData(shape);
   const [place] = found?.places ?? [];
-  if (place && !parts.map.getBounds().contains([place.latitude, place.longitude])) {
+  if (place && !parts.map.getBounds().contains([place.latitude, place.longitude]))
     parts.map.panTo([place.latitude, place.longitude]);
-  }
 }
 
 function pointsOf({ key, name, places, prices: [price] }: Found): MapPoint[] {
@@ -127,11 +123,7 @@ function pointsOf({ key, name, places, prices: [price] }: Found): MapPoint[] {
 }
 
 /** Opens the popup of a result at its point on the map; returns a function that closes it. `onClose`: it was closed otherwise. */
-function openPopup(
-  map: L.Map,
-  found: Found,
-  { mayPan, onClose }: { mayPan: boolean; onClose(): void },
-): () => void {
+function openPopup(map: L.Map, found: Found, { mayPan, onClose }: { mayPan: boolean; onClose(): void }) {
   const [place] = found.places;
   if (!place) return () => {};
   const element = document.createElement('div');

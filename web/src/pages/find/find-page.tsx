@@ -29,7 +29,6 @@ const tabs = [
 ] as const;
 /** Shorter than the pause between two words: answers to partial words appear while typing. */
 const typingPauseMs = 100;
-type TabName = (typeof tabs)[number]['name'];
 
 /** A consumer's search: the form becomes an intent, which is evaluated on the index. No message is sent. */
 export default function FindPage() {
@@ -41,10 +40,9 @@ export default function FindPage() {
     (signal) => waitForPause(signal, typingPauseMs).then(() => post<FindAnswer>('/api/find', body, signal)),
     ['catalog'],
   );
-  const { network } = query;
-  const fields = useGet<FieldsAnswer>('/api/schemas/fields', { network }, ['catalog']);
+  const fields = useGet<FieldsAnswer>('/api/schemas/fields', { network: query.network }, ['catalog']);
   const found = useMemo(() => (answer.data ? listFound(answer.data, query) : []), [answer.data, query]);
-  const [tab, setTab] = useState<TabName>('results');
+  const [tab, setTab] = useState<(typeof tabs)[number]['name']>('results');
   const [chosen, setChosen] = useState<string>();
   const [drawing, setDrawing] = useState<Drawing>();
   // The chosen result belongs to the previous query.

@@ -1,9 +1,8 @@
 import { useState } from 'preact/hooks';
 import { session } from '../../api/session.ts';
-import type { FindQuery } from '../../search/query.ts';
 import { Code } from '../../ui/code.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { findSender, type SnippetName, snippets } from './snippets.ts';
+import { findSender, type Parts, type SnippetName, snippets } from './snippets.ts';
 
 const tabs = [
   { name: 'json', label: 'JSON' },
@@ -23,13 +22,7 @@ const notes: Record<SnippetName, string> = {
     'With examples/python/signpost.py, which waits for the answer and verifies it. Needs the package cryptography; run it in the directory of Signpost: python3 discover.py',
 };
 
-interface Props {
-  query: FindQuery;
-  /** The whole body of a discover if the console has answered; until then, only its message. */
-  request: { message: { intent: object } };
-}
-
-export function RequestTab({ query, request }: Props) {
+export function RequestTab({ query, request }: Omit<Parts, 'sender'>) {
   const [name, setName] = useState<SnippetName>('json');
   const text = snippets[name]({ query, request, sender: findSender(session.value) });
   return (

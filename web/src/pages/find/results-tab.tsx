@@ -18,6 +18,7 @@ type Props = ChooseProps & { query: FindQuery; answer: Loaded<FindAnswer> };
 export function ResultsTab({ query, answer, found, chosen, choose }: Props) {
   const [sorting, setSorting] = useState<Sorting>('relevance');
   const possible = sortings.filter((by) => by !== 'distance' || query.area?.kind === 'circle');
+  const address = hrefTo('find', toParams(query));
   const by = possible.includes(sorting) ? sorting : 'relevance';
   return (
     <Show of={answer} what="results">
@@ -40,12 +41,7 @@ export function ResultsTab({ query, answer, found, chosen, choose }: Props) {
             <button
               type="button"
               class="link small"
-              onClick={() =>
-                void copy(
-                  new URL(hrefTo('find', toParams(query)), location.href).href,
-                  'a link to this search',
-                )
-              }
+              onClick={() => void copy(new URL(address, location.href).href, 'a link to this search')}
             >
               <Icon name="link" /> Copy link
             </button>
@@ -61,12 +57,7 @@ export function ResultsTab({ query, answer, found, chosen, choose }: Props) {
                   Sorted by {by} among the {spellCount(found.length)} results of the answer.
                 </p>
               )}
-              <ResultList
-                key={JSON.stringify(toParams(query))}
-                found={sortFound(found, by)}
-                chosen={chosen}
-                choose={choose}
-              />
+              <ResultList key={address} found={sortFound(found, by)} chosen={chosen} choose={choose} />
             </>
           )}
           <Pager query={query} answer={data} />

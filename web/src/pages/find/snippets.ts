@@ -11,12 +11,12 @@ export interface Sender {
   keyId: string;
   keyFile: string;
 }
-interface Parts {
+export interface Parts {
   query: FindQuery;
   request: Request;
   sender: Sender;
 }
-/** With the context, once it has arrived from the console. */
+/** The whole body of a discover if the console has answered; until then, only its message. */
 interface Request {
   message: { intent: object };
 }

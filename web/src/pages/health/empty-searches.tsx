@@ -1,5 +1,5 @@
 import type { EmptySearch } from '../../../../src/console/answers/health.ts';
-import { usePaged } from '../../api/paged.ts';
+import { usePaged } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import { type DiscoverMessage, readIntent, type SpatialEntry } from '../../search/intent.ts';
 import { toParams } from '../../search/query.ts';
@@ -24,10 +24,7 @@ export function EmptySearches() {
 
 const columns: readonly Column<EmptySearch>[] = [
   { label: 'Searched for', cell: (search) => <Intent search={search} /> },
-  {
-    label: 'Near misses',
-    cell: ({ nearMisses }) => nearMisses?.map(({ message }) => message).join(' '),
-  },
+  { label: 'Near misses', cell: ({ nearMisses }) => nearMisses?.map(({ message }) => message).join(' ') },
   { label: 'Network', cell: ({ networkId }) => networkId },
   { label: 'Times', kind: 'number', cell: ({ times }) => spellCount(times) },
   { label: 'Last', kind: 'short', cell: ({ at }) => <Ago at={at} /> },

@@ -4,17 +4,11 @@ import { Facts } from '../../ui/facts.tsx';
 import { Icon, type IconName } from '../../ui/icon.tsx';
 import { Ago, spellBytes } from '../../ui/time.tsx';
 
-const icons: Record<ChainLink['state'], IconName> = {
-  ok: 'check',
-  warning: 'warning',
-  broken: 'cross',
-  unseen: 'dash',
-};
-const words: Record<ChainLink['state'], string> = {
-  ok: 'is complete',
-  warning: 'is complete, with a warning',
-  broken: 'is broken',
-  unseen: 'was not reached',
+const states: Record<ChainLink['state'], { icon: IconName; words: string }> = {
+  ok: { icon: 'check', words: 'is complete' },
+  warning: { icon: 'warning', words: 'is complete, with a warning' },
+  broken: { icon: 'cross', words: 'is broken' },
+  unseen: { icon: 'dash', words: 'was not reached' },
 };
 
 /** The label of a link's time. For other links, it is the time when their file was fetched. */
@@ -40,10 +34,10 @@ export function Chain({ links }: { links: readonly ChainLink[] }) {
           <li key={`${link} ${title}`} class={state}>
             <button type="button" aria-pressed={index === chosen} onClick={() => setPicked(index)}>
               <span class="chain-mark">
-                <Icon name={icons[state]} />
+                <Icon name={states[state].icon} />
               </span>
               <span class="chain-name">{link}</span>
-              <span class="hidden">{words[state]}</span>
+              <span class="hidden">{states[state].words}</span>
             </button>
           </li>
         ))}

@@ -52,11 +52,6 @@ export default function InspectPage() {
   );
 }
 
-interface Known {
-  nodes: CrawledNode[];
-  catalogs: CatalogSummary[];
-}
-
 function Suggestions() {
   const known = useLoad('suggestions', readKnown, ['crawl', 'catalog']);
   return (
@@ -105,10 +100,10 @@ function Section({ title, tab, children }: { title: string; tab: string; childre
   );
 }
 
-async function readKnown(signal: AbortSignal): Promise<Known> {
+async function readKnown(signal: AbortSignal) {
   const [nodes, catalogs] = await Promise.all([
-    get<{ items: Known['nodes'] }>('/api/nodes', { limit: looked }, signal),
-    get<{ items: Known['catalogs'] }>('/api/catalogs', { limit: shown }, signal),
+    get<{ items: CrawledNode[] }>('/api/nodes', { limit: looked }, signal),
+    get<{ items: CatalogSummary[] }>('/api/catalogs', { limit: shown }, signal),
   ]);
   const worstFirst = nodes.items.sort(
     (one, other) => other.failing - one.failing || other.catalogs - one.catalogs,

@@ -1,12 +1,10 @@
 import { useState } from 'preact/hooks';
 import type {
   ChainLink,
-  Copy,
   Difference,
   InspectedCatalog,
   Inspection,
   Issue,
-  Verdict,
 } from '../../../../src/console/answers/inspect.ts';
 import { pathWith } from '../../api/client.ts';
 import { useGet } from '../../api/load.ts';
@@ -21,7 +19,7 @@ import { Ago, spellCount } from '../../ui/time.tsx';
 import { Chain } from './chain.tsx';
 import { chainOf, explainVerdict, titleVerdict } from './verdict.ts';
 
-const verdicts: Record<Verdict, { tone: string; icon: IconName }> = {
+const verdicts: Record<Inspection['verdict'], { tone: string; icon: IconName }> = {
   discoverable: { tone: 'good', icon: 'check' },
   warnings: { tone: 'warn', icon: 'warning' },
   not: { tone: 'bad', icon: 'cross' },
@@ -63,18 +61,29 @@ export function Report({ q, answer, reload }: { q: string; answer: Inspection; r
       {answer.copies.length > 0 && (
         <section class="panel stack" aria-labelledby="copies-title">
           <h2 id="copies-title">Discovery services that have it</h2>
-          <CopyTable copies={answer.copies} />
+          <Table
+            caption="copies"
+            columns={copyColumns}
+            rows={answer.copies}
+            keyOf={({ discovery }) => discovery}
+          />
         </section>
       )}
     </>
   );
 }
 
-type VerdictProps = { answer: Inspection; canCrawl: boolean; reload(): void };
-
-function VerdictPanel({ answer, canCrawl, reload }: VerdictProps) {
-  const { tone, icon } = verdicts[answer.verdict];
-  const { node } = answer;
+function VerdictPanel({
+  answer,
+  canCrawl,
+  reload,
+}: {
+  answer: Inspection;
+  canCrawl: boolean;
+  reload(): void;
+}) {
+  const { verdict, node } = answer;
+  const { tone, icon } = verdicts[verdict];
   const reason = explainVerdict(answer.chain, answer.because, { naming: true });
   const crawl = async () => {
     if (node && (await crawlNow(node))) reload();
@@ -201,11 +210,7 @@ function CatalogTable({ catalogs, chain, chosen, choose }: CatalogsProps) {
   );
 }
 
-function CopyTable({ copies }: { copies: readonly Copy[] }) {
-  return <Table caption="copies" columns={copyColumns} rows={copies} keyOf={({ discovery }) => discovery} />;
-}
-
-const copyColumns: readonly Column<Copy>[] = [
+const copyColumns: readonly Column<Inspection['copies'][number]>[] = [
   { label: 'Discovery service', cell: ({ discovery }) => discovery },
   { label: 'Version', cell: ({ version }) => version ?? '–' },
   { label: 'Acknowledged', cell: ({ acknowledgedAt }) => <Ago at={acknowledgedAt} /> },

@@ -20,11 +20,7 @@ const titles = {
 };
 
 /** The reason for a bad verdict: the broken link of the chain, with its catalog. The chain shows expected and actual values. */
-export function explainVerdict(
-  chain: readonly ChainLink[],
-  because: string | undefined,
-  { naming = false } = {},
-): string | undefined {
+export function explainVerdict(chain: readonly ChainLink[], because?: string, { naming = false } = {}) {
   const worst =
     chain.find(({ state }) => state === 'broken') ?? chain.find(({ state }) => state === 'warning');
   if (worst === undefined) return because;

@@ -1,9 +1,5 @@
 import { useState } from 'preact/hooks';
-import type {
-  CatalogDetails,
-  CatalogDifference,
-  CatalogVersion,
-} from '../../../../src/console/answers/network.ts';
+import type { CatalogDetails, CatalogDifference } from '../../../../src/console/answers/network.ts';
 import { useGet } from '../../api/load.ts';
 import { hrefTo } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
@@ -102,7 +98,7 @@ const extendingColumns: readonly Column<Directive>[] = [
   },
 ];
 
-type VersionsProps = { path: string; catalogId: string; versions: readonly CatalogVersion[] };
+type VersionsProps = { path: string; catalogId: string; versions: CatalogDetails['versions'] };
 
 function Versions({ path, catalogId, versions }: VersionsProps) {
   const [pair, setPair] = useState<{ from: number; to: number }>();

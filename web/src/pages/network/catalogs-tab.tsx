@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
 import type { CatalogSummary } from '../../../../src/console/answers/network.ts';
-import { usePaged } from '../../api/paged.ts';
+import { usePaged } from '../../api/load.ts';
 import { session } from '../../api/session.ts';
 import { hrefTo, navigate, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';

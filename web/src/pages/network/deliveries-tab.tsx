@@ -1,14 +1,16 @@
-import type { Delivery, Receiver } from '../../../../src/console/answers/network.ts';
+import type { Delivery, DeliveryHistory, Receiver } from '../../../../src/console/answers/network.ts';
 import { post } from '../../api/client.ts';
-import { usePaged } from '../../api/paged.ts';
+import { useGet, usePaged } from '../../api/load.ts';
 import { hrefTo, navigate, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { Choice } from '../../ui/choice.tsx';
+import { Code } from '../../ui/code.tsx';
+import { Facts } from '../../ui/facts.tsx';
 import { Identity } from '../../ui/node-link.tsx';
+import { Show } from '../../ui/states.tsx';
 import { type Column, PagedTable } from '../../ui/table.tsx';
-import { Ago, spellCount } from '../../ui/time.tsx';
+import { Ago, spellCount, spellMs } from '../../ui/time.tsx';
 import { attempt } from '../../ui/toasts.tsx';
-import { DeliveryPanel } from './delivery-panel.tsx';
 
 /** The receivers with their waiting and parked deliveries, failures first; each links to its deliveries. */
 export function DeliveriesTab() {
@@ -34,11 +36,7 @@ const receiverColumns: readonly Column<Receiver>[] = [
     kind: 'number',
     cell: ({ parked }) => (parked > 0 ? <Badge tone="bad">{spellCount(parked)}</Badge> : '0'),
   },
-  {
-    label: 'Oldest',
-    kind: 'short',
-    cell: ({ oldestWaitingAt }) => oldestWaitingAt && <Ago at={oldestWaitingAt} />,
-  },
+  { label: 'Oldest', kind: 'short', cell: ({ oldestWaitingAt: at }) => at && <Ago at={at} /> },
   { label: 'Last answer', cell: ({ lastAnswer }) => lastAnswer && <LastAnswer answer={lastAnswer} /> },
   { label: 'Next try', kind: 'short', cell: ({ nextTryAt }) => nextTryAt && <Ago at={nextTryAt} /> },
 ];
@@ -152,11 +150,7 @@ function deliveryColumns(act: Act): readonly Column<Delivery>[] {
     },
     { label: 'Form', kind: 'short', cell: ({ form }) => form },
     { label: 'Attempts', kind: 'number', cell: ({ attempts }) => attempts },
-    {
-      label: 'Failing since',
-      kind: 'short',
-      cell: ({ failingSince }) => failingSince && <Ago at={failingSince} />,
-    },
+    { label: 'Failing since', kind: 'short', cell: ({ failingSince: at }) => at && <Ago at={at} /> },
     { label: 'Next try', kind: 'short', cell: ({ nextTryAt }) => nextTryAt && <Ago at={nextTryAt} /> },
     { label: 'Last error', cell: ({ lastError }) => lastError },
     {
@@ -176,4 +170,71 @@ function deliveryColumns(act: Act): readonly Column<Delivery>[] {
         ),
     },
   ];
+}
+
+/** One delivery with its last requests and their answers, the latest first. Its address stays valid. */
+function DeliveryPanel({ id }: { id: string }) {
+  const delivery = useGet<DeliveryHistory>(`/api/deliveries/${id}`, {}, ['delivery']);
+  return (
+    <Show of={delivery} what="delivery">
+      {(data) => (
+        <div class="stack">
+          <p>
+            <a href={hrefTo('network', { tab: 'deliveries', receiver: data.receiver })}>
+              All deliveries to {data.receiver}
+            </a>
+          </p>
+          <h2>
+            {id} <Badge tone={toneOf(data.detail)}>{data.detail}</Badge>
+          </h2>
+          <About delivery={data} />
+          {data.history.length === 0 ? (
+            <p class="soft">No request of this delivery has failed.</p>
+          ) : (
+            <ol class="attempts stack">
+              {[...data.history].reverse().map((exchange) => (
+                <Exchange key={exchange.at} {...exchange} />
+              ))}
+            </ol>
+          )}
+        </div>
+      )}
+    </Show>
+  );
+}
+
+function About({ delivery }: { delivery: DeliveryHistory }) {
+  const { action, about, attempts, failingSince, nextTryAt, lastStatus, lastError } = delivery;
+  const failing = failingSince && (
+    <>
+      , failing since <Ago at={failingSince} />
+    </>
+  );
+  return (
+    <Facts
+      facts={[
+        ['What', `${action} ${about}`],
+        ['Attempts', [attempts, failing]],
+        ['Last answer', lastError ?? lastStatus ?? 'none yet'],
+        ['Next try', nextTryAt && <Ago at={nextTryAt} />],
+      ]}
+    />
+  );
+}
+
+function Exchange({ at, durationMs, url, status, answer, request }: DeliveryHistory['history'][number]) {
+  const isGood = status !== undefined && status < 300;
+  return (
+    <li class="stack">
+      <p>
+        <Badge tone={isGood ? 'good' : 'bad'}>{status ?? 'no answer'}</Badge> <Ago at={at} />, in{' '}
+        {spellMs(durationMs)} <span class="soft small">{url}</span>
+      </p>
+      {answer !== '' && <Code label={`the answer at ${at}`} text={answer} />}
+      <details>
+        <summary>Beginning of the request</summary>
+        <Code label={`the request at ${at}`} text={request} />
+      </details>
+    </li>
+  );
 }

@@ -1,6 +1,6 @@
 import { useState } from 'preact/hooks';
-import type { Participant, ParticipantKey } from '../../../../src/console/answers/network.ts';
-import { usePaged } from '../../api/paged.ts';
+import type { Participant } from '../../../../src/console/answers/network.ts';
+import { usePaged } from '../../api/load.ts';
 import { navigate, param } from '../../router.ts';
 import { Badge, toneOf } from '../../ui/badge.tsx';
 import { NodeLink } from '../../ui/node-link.tsx';
@@ -70,7 +70,11 @@ function KeyEnd({ at }: { at: string }) {
   );
 }
 
-function Key({ recordKey: { recordId, publicKey, validUntil, state } }: { recordKey: ParticipantKey }) {
+function Key({
+  recordKey: { recordId, publicKey, validUntil, state },
+}: {
+  recordKey: Participant['keys'][number];
+}) {
   return (
     <>
       <span title={publicKey}>{recordId}</span> <Badge tone={toneOf(state)}>{state}</Badge>

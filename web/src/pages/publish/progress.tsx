@@ -23,8 +23,7 @@ const titles: Record<string, string> = {
 };
 
 export function Progress({ sent }: { sent: PublishAnswer }) {
-  const { messageId } = sent;
-  const progress = useGet<ProgressAnswer>(`/api/publish/${encodeURIComponent(messageId)}`, {}, [
+  const progress = useGet<ProgressAnswer>(`/api/publish/${encodeURIComponent(sent.messageId)}`, {}, [
     ...(['publish', 'catalog', 'delivery', 'crawl'] as const),
   ]);
   // A push to a discovery service that is down may wait for a day: the page does not poll it, because events report it.

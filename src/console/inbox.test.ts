@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { InboxItem } from './answers/debug.ts';
-import { dropSurplus } from './inbox-items.ts';
+import { dropSurplus } from './inbox.ts';
 
 const item = (verifies: boolean, body = ''): InboxItem => ({
   ...{ id: 'i', at: '2026-01-01T00:00:00Z', path: '/inbox/x', headers: {} },

@@ -1,17 +1,54 @@
 import { FetchFailure } from '../../http/fetch-failure.ts';
+import { actions } from '../../protocol/actions.ts';
+import { bodyDigest } from '../../protocol/digest.ts';
+import { fillIn } from '../../protocol/fill-in.ts';
 import type { Json } from '../../protocol/json.ts';
-import type { Nack } from '../../protocol/nack.ts';
+import { type Nack, readNackBytes } from '../../protocol/nack.ts';
 import type { TriggerAnswer } from '../../protocol/trigger-messages.ts';
 import type { AwaitedRequest } from '../../publisher/relay.ts';
 import { announceCallback, publishByTrigger, type Trigger } from '../../publisher/trigger-client.ts';
 import { findTriggerToken } from '../../publisher/trigger-token.ts';
+import { joinPath } from '../../rules/base-address.ts';
 import type { ConsoleContext } from '../context.ts';
 import { ConsoleError } from '../errors.ts';
+import { openSender } from '../signer.ts';
 
-// Calls the publisher of this machine at its local trigger, like the commands.
+// Sends a publish, signed on this machine, in one of two ways:
+//
+//   service   through our catalog service, as a provider of this machine. Its on_publish goes to the address in the provider's registry record or,
+//             if there is none, to the inbox
+//   files     through the publisher of this machine, at its local trigger, like the commands
 
+const maxAnswerBytes = 1024 * 1024;
+const sendWithinMs = 30_000;
 const publishMs = 10 * 60_000;
 const announceMs = 10_000;
+
+export async function publishThroughService(
+  context: ConsoleContext,
+  message: Json,
+  as = context.config.identities.publisher.id,
+): Promise<{ messageId: string; transactionId: string }> {
+  const { config, now } = context;
+  const { registeredUrl, uri, send } = await openSender(context, as, 'catalog service');
+  const request = fillIn({ context: {}, message }, { action: actions.publish, id: as, uri, now: now() });
+  const { messageId, transactionId } = request.context;
+  const body = Buffer.from(JSON.stringify(request));
+  const url = joinPath(config.identities.catalog.url, actions.publish.path);
+  const isOurPublisher = as === config.identities.publisher.id && registeredUrl !== undefined;
+  const answer = await send({
+    ...{ method: 'POST', url, body, maxAnswerBytes, signal: AbortSignal.timeout(sendWithinMs) },
+    beforeSending: async (authorization) => {
+      const awaited = { messageId, authorization, digest: bodyDigest(body), url };
+      if (isOurPublisher) await awaitCallback(context, awaited);
+    },
+  });
+  if (answer.status !== 200) {
+    const hint = 'Check the text: faults are shown at their place.';
+    throw refusedBy('catalog service', { status: answer.status, nack: readNackBytes(answer.body) }, hint);
+  }
+  return { messageId, transactionId };
+}
 
 export async function publishFiles(context: ConsoleContext, message: Json): Promise<TriggerAnswer> {
   const node = context.config.identities.publisher.id;
@@ -28,7 +65,7 @@ export async function publishFiles(context: ConsoleContext, message: Json): Prom
 }
 
 /** Announces a callback to the publisher, which then accepts it. If no publisher runs, nothing can receive it; the failure is only logged. */
-export async function awaitCallback(context: ConsoleContext, awaited: AwaitedRequest): Promise<void> {
+async function awaitCallback(context: ConsoleContext, awaited: AwaitedRequest): Promise<void> {
   const tell = (reason: object) => context.logger.debug(reason, 'the publisher did not get a callback');
   try {
     const reply = await announceCallback(triggerOf(context), awaited, announceMs);
@@ -42,7 +79,7 @@ function triggerOf({ config, outside: { client } }: ConsoleContext): Trigger {
   return { client, url: config.triggerUrl, token: findTriggerToken(config) };
 }
 
-export function refusedBy(
+function refusedBy(
   who: 'catalog service' | 'publisher',
   { status, nack: { code = '', message = '', path } }: { status: number; nack: Nack },
   hint?: string,
