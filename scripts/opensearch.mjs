@@ -126,19 +126,20 @@ function writePom(pom) {
 /** The security plugin of this version, unpacked, without the libraries that the runner has already: OpenSearch refuses a class that exists twice. */
 export function unpackSecurityPlugin(folder, classPath) {
   const artifact = `org.opensearch.plugin:opensearch-security:${version}.0:zip`;
-  runMaven('unpack', [`-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`, '-Dtransitive=false']);
+  // Maven notes in the current folder what it has unpacked, and would not unpack it again.
+  runMaven('unpack', [`-Dartifact=${artifact}`, `-DoutputDirectory=${folder}`], { cwd: folder });
   const nameOf = (file) => basename(file).replace(/-\d[^/]*\.jar$/, '');
   const known = new Set(classPath.split(':').map(nameOf));
   for (const file of readdirSync(folder))
     if (file.endsWith('.jar') && known.has(nameOf(file))) rmSync(join(folder, file));
 }
 
-function runMaven(goal, more) {
+function runMaven(goal, more, { cwd } = {}) {
   const plugin = 'org.apache.maven.plugins:maven-dependency-plugin:3.6.1';
   const options = ['--batch-mode', '--quiet', `${plugin}:${goal}`, ...more];
   // If all files are present, no network is needed.
   for (const offline of [['--offline'], []]) {
-    const { status, stdout } = spawnSync('mvn', [...offline, ...options], { encoding: 'utf8' });
+    const { status, stdout } = spawnSync('mvn', [...offline, ...options], { encoding: 'utf8', cwd });
     if (status === 0) return;
     if (offline.length === 0) throw new Error(`Maven cannot fetch OpenSearch ${version}: ${stdout.trim()}`);
   }
