@@ -14,6 +14,14 @@ describe.skipIf(!hasChromium)('the health on the page of npm start (needs Chromi
     await verdict.getByText(/^(Not h|H)ealthy$/).waitFor();
   });
 
+  it('leads from parked deliveries to their list', async () => {
+    const page = await scene.visit('#/health');
+    // One discovery service of the demo is down.
+    await page.getByRole('link', { name: 'Show parked deliveries' }).click();
+    await page.getByRole('table', { name: 'receivers' }).waitFor();
+    await page.waitForURL(/state=parked/);
+  });
+
   it.each([
     ['Time to answer', 'discoverP99Ms', 'goal 2.5 s'],
     ['Event loop', 'eventLoopP99Ms', 'goal 500 ms'],

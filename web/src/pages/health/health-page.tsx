@@ -147,7 +147,7 @@ function Verdict() {
               ))}
             </ul>
           )}
-          {reasons.some((reason) => reason.startsWith('Deliveries')) && (
+          {reasons.some((reason) => reason.startsWith('Parked deliveries')) && (
             <p>
               <a href={hrefTo('network', { tab: 'deliveries', state: 'parked' })}>Show parked deliveries</a>
             </p>
