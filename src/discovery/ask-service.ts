@@ -79,8 +79,11 @@ export function readAnswer<S extends TSchema>({ status, body }: AnswerToQuestion
 /** The error of a NACK in words; only small bodies can be NACKs. */
 function findNack(body: Buffer): string | undefined {
   if (body.length > 64 * 1024) return undefined;
-  const message = attempt(() => JSON.parse(body.toString('utf8')).message);
-  if (!isJsonObject(message) || message.status !== 'NACK') return undefined;
-  const { error } = message;
-  return isJsonObject(error) ? `${error.code} ${error.message}` : 'NACK';
+  // A member that is no text may also fail.
+  return attempt(() => {
+    const { message } = JSON.parse(body.toString('utf8'));
+    if (!isJsonObject(message) || message.status !== 'NACK') return undefined;
+    const { error } = message;
+    return isJsonObject(error) ? `${error.code} ${error.message}` : 'NACK';
+  });
 }

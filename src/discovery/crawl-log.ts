@@ -17,9 +17,10 @@ async function tellLog(
   { database, config }: DiscoveryContext,
   { identity, record, query }: VerifiedRequest<typeof actions.crawlLog>,
 ): Promise<Answer> {
-  const problem = `The crawl log of ${query.nodeId} is not for ${identity}.`;
-  if (!namesIdentity(query.nodeId, identity, record.subscriberId, config.REGISTRY_NAME))
+  if (!namesIdentity(query.nodeId, identity, record.subscriberId, config.REGISTRY_NAME)) {
+    const problem = `The crawl log of ${query.nodeId} is not for ${identity}.`;
     throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', problem, { path: '$.query.nodeId' });
+  }
   const page = pageOf(query);
   const { lines, total } = await readLog(database, { node: identity, ...page });
   const answer: CrawlLogAnswer = { entries: lines.map(entryOf), pagination: { total, ...page } };

@@ -18,13 +18,13 @@ export type ObserveDiscover = (intent: Intent, arrivedAt: number, isFound: boole
 
 /** Counts evaluated intents, and their time from arrival until the answer was stored. */
 export function observeDiscovers(metrics: Metrics): ObserveDiscover {
-  const counted = 'Evaluated intents, by whether something was found';
-  const count = metrics.counter('signpost_discovers_total', counted, ['found']);
+  const countHelp = 'Evaluated intents, by whether something was found';
+  const count = metrics.counter('signpost_discovers_total', countHelp, ['found']);
   // So that the first one shows as an increase.
   for (const found of ['true', 'false']) count.inc({ found }, 0);
-  const timed =
+  const secondsHelp =
     'From the arrival of an intent until its answer was stored, by its parts and whether something was found';
-  const seconds = metrics.histogram('signpost_discover_seconds', timed, ['kind', 'found']);
+  const seconds = metrics.histogram('signpost_discover_seconds', secondsHelp, ['kind', 'found']);
   return (intent, arrivedAt, isFound) => {
     const found = String(isFound);
     count.inc({ found });

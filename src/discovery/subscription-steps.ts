@@ -139,13 +139,13 @@ const active = 'ACTIVE';
 const unknownTo = [400, 403, 404];
 
 /** The needed part of an answer: services differ in the rest. */
-const subscriptionsOf = <P extends TProperties>(subscription: P, minItems = 0) =>
+const subscriptionsOf = <P extends TProperties>(subscription: P, options: { minItems?: number } = {}) =>
   Type.Object({
-    message: Type.Object({ subscriptions: Type.Array(Type.Object(subscription), { minItems }) }),
+    message: Type.Object({ subscriptions: Type.Array(Type.Object(subscription), options) }),
   });
 
 const Listed = subscriptionsOf({ subscriptionId: Type.String(), status: Type.Optional(Type.String()) });
-const Subscribed = subscriptionsOf({ subscriptionId: SubscriptionId }, 1);
+const Subscribed = subscriptionsOf({ subscriptionId: SubscriptionId }, { minItems: 1 });
 
 export const tidy: FeedStep = async (context, claim, signal) => {
   const { catalog_url: catalogUrl, cancelled_ids: ids, subscription_id: current } = claim.row;

@@ -85,9 +85,10 @@ export function parseCatalogIndex(document: unknown): IndexOutline {
 
 export function parseIndexEntry(value: unknown, at: Segments = []): IndexEntry {
   const entry = validator(IndexEntry)(withRanges(settled(IndexEntry, withDefaults(value))), at);
-  const problem = 'is missing in an entry that is not retired';
-  if (entry.retiredAt === undefined && !entry.baseline)
+  if (entry.retiredAt === undefined && !entry.baseline) {
+    const problem = 'is missing in an entry that is not retired';
     throw faultAt('SCH_REQUIRED_FIELD_MISSING', [...at, 'baseline'], problem);
+  }
   for (const [index, change] of entry.changes.entries()) {
     const place = [...at, 'changes', index];
     checkRange(change, place);

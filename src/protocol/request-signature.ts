@@ -44,9 +44,10 @@ export function parseSignatureHeader(value: string): SignatureHeader {
     throw invalid(`the signature header must have the form ${template}`);
   if (findBase64(signature)?.length !== signatureBytes)
     throw invalid('the signature is not the canonical Base64 of 64 bytes');
-  const problem = 'no registry can hold the subscriberId or recordId of this keyId';
-  if (!isSubscriberId(subscriberId) || !isIdPart(recordId))
+  if (!isSubscriberId(subscriberId) || !isIdPart(recordId)) {
+    const problem = 'no registry can hold the subscriberId or recordId of this keyId';
     throw new ProtocolError('AUT_KEY_NOT_FOUND', problem);
+  }
   return {
     subscriberId,
     recordId,

@@ -24,6 +24,11 @@ import { askForRecords, type ListLimits, maxLookupBytes } from './query.ts';
 
 export { RegistryUnavailable } from './ask.ts';
 
+interface RegistryClientOptions extends Omit<AskOptions, 'now'> {
+  registryName: string;
+  now?: () => Date;
+}
+
 export interface RegistryClient {
   findKey: FindKey;
   lookup(subscriberId: string, recordId: string): Promise<ParticipantRecord | undefined>;
@@ -45,9 +50,7 @@ const maxRemembered = 1_000;
 /** A key found within this time is looked up before others. */
 const knownMs = 24 * 3_600_000;
 
-export function createRegistryClient(
-  options: Omit<AskOptions, 'now'> & { registryName: string; now?: () => Date },
-): RegistryClient {
+export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
   const { registryName, now = () => new Date() } = options;
   const { askFor, state } = createAsk({ ...options, now });
   const keys = createLookupCache<FoundKey>({

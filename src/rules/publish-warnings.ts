@@ -42,12 +42,14 @@ const maxAskedIds = 1_000;
 /** Each id once, at its first path. */
 export function findOfferWarnings({ catalog, at }: Submission, unknownIds: ReadonlySet<string>) {
   const untold = new Set(unknownIds);
-  return (catalog.offers ?? []).flatMap(({ resourceIds = [] }, offerIndex) =>
-    resourceIds.flatMap((id, index) => {
-      const where = [...at, 'offers', offerIndex, 'resourceIds', index];
-      return untold.delete(id) ? warningAt(where, `is ${id}, which no catalog of yours has`) : [];
-    }),
-  );
+  return (catalog.offers ?? []).flatMap(({ resourceIds = [] }, offerIndex) => {
+    const warn = (id: string, index: number) =>
+      warningAt(
+        [...at, 'offers', offerIndex, 'resourceIds', index],
+        `is ${id}, which no catalog of yours has`,
+      );
+    return resourceIds.flatMap((id, index) => (untold.delete(id) ? warn(id, index) : []));
+  });
 }
 
 /** Offers that no search uses: a catalog is searched only with its own offers, and its offers are only attached to resources of other catalogs. `foreignIds` are named by offers and not in the catalog. */

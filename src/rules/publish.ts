@@ -42,8 +42,8 @@ export function* processCatalog(
 
   const faults = createFaultList();
   const budget = createInheritanceBudget(limits, startOf(current.inherited, updateMode));
-  const question = { submission, publisher, known: current, checker, budget, faults };
-  const resources = yield* acceptResources(question);
+  const inQuestion = { submission, publisher, known: current, checker, budget, faults };
+  const resources = yield* acceptResources(inQuestion);
   const inheritedBytes = budget.used.publish - known.inherited.publish;
   const offers = (catalog.offers ?? []).flatMap((offer, index) => {
     const wrong = checkOffer(offer, checker, { at: [...at, 'offers', index], brief: faults.isFull() });

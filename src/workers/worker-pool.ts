@@ -105,13 +105,15 @@ function createGatheredMetrics<W extends { send(message: FromSupervisor): void }
     lastQuestion += 1;
     const id = lastQuestion;
     if (workers.length === 0) return;
-    let timer: NodeJS.Timeout | undefined;
-    await new Promise<void>((done) => {
-      timer = setTimeout(done, answerWithinMs);
+    await new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, answerWithinMs);
+      const done = () => {
+        clearTimeout(timer);
+        resolve();
+      };
       questions.set(id, { open: new Set(workers), done });
       for (const worker of workers) worker.send({ kind: 'metrics-wanted', question: id });
     });
-    clearTimeout(timer);
     questions.delete(id);
   }
 

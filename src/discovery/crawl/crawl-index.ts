@@ -112,8 +112,8 @@ async function record(
   await database.transaction(async (tx) => {
     if (read.faults.some(({ fault }) => doubtsNode(fault)))
       await recheckNode(tx, row.node_id, recheckSpacingMs);
-    const state = { now: at, dueInMs, failures, hideUnconfirmed };
-    const effects = await recordIndex(tx, lease, row, digested, state);
+    const outcome = { now: at, dueInMs, failures, hideUnconfirmed };
+    const effects = await recordIndex(tx, lease, row, digested, outcome);
     await judgeNumber(tx, context, row);
     await settle(tx, row.node, [...effects.absent, ...effects.returned, ...effects.retired]);
     const isStale = nextUpdate !== undefined && nextUpdate <= at;

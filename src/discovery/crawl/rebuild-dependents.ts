@@ -77,8 +77,8 @@ async function rebuildSome(
   if (master === undefined || !catalog?.known) return;
   const { type, networks } = catalog;
   const { version } = master;
-  const before = { masterKey, masterVersion: version, limit: resourcesAtOnce };
-  const lagging = await findLaggingResources(tx, targetId, before);
+  const behind = { masterKey, masterVersion: version, limit: resourcesAtOnce };
+  const lagging = await findLaggingResources(tx, targetId, behind);
   const ids = [...new Set(lagging.map(({ masterResourceId }) => masterResourceId))];
   const templates = networksMeet(master.networks, networks)
     ? await findTemplates(tx, { masterKey, masterVersion: version, ids })

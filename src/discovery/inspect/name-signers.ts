@@ -130,9 +130,10 @@ function knownKeys(
   localKeys: readonly LocalKey[],
 ) {
   const named = [
-    ...localKeys.map(({ publicKey, keyId, place }) => {
-      return { text: publicKey, place: `${keyId} of this machine, ${place}` };
-    }),
+    ...localKeys.map(({ publicKey: text, keyId, place }) => ({
+      text,
+      place: `${keyId} of this machine, ${place}`,
+    })),
     ...objects(manifest.keys).map(({ kid, x }) => ({ text: x, place: `${kid} in its manifest` })),
     ...records.map(({ signingPublicKey: text, recordId }) => ({
       text,

@@ -122,18 +122,25 @@ export class AnswerDraft {
   }
 
   /** False if there is no room left. There is always room for the first resource: an answer is never empty. */
-  private addOne({ ranked, catalog, resource, offers, wide = noOffers, more = 0 }: FoundResource): boolean {
+  private addOne({
+    ranked,
+    catalog,
+    resource,
+    offers,
+    wide = noOffers,
+    more: unread = 0,
+  }: FoundResource): boolean {
     const isNew = !this.catalogs.has(catalog);
     const listed = this.catalogs.get(catalog) ?? { resources: [], offers: new Set() };
     const named = offers.filter((offer) => !listed.offers.has(offer));
     const newOffers = isNew ? [...named, ...wide.offers] : named;
-    const further = more + (isNew ? wide.more : 0);
+    const more = unread + (isNew ? wide.more : 0);
     const opening = isNew ? sizeOf(catalog.text) + frameBytes : 0;
     const without = opening + listSize([resource]);
     const room = this.maxBytes - this.bytes - without;
     const needed = listSize(newOffers);
     const isFitting = needed <= room;
-    if ((!isFitting || further > 0) && this.resourceCount > 0) return false;
+    if ((!isFitting || more > 0) && this.resourceCount > 0) return false;
     const listable = isFitting ? newOffers : findFitting(newOffers, room);
     listed.resources.push(resource);
     for (const offer of listable) listed.offers.add(offer);
@@ -141,8 +148,8 @@ export class AnswerDraft {
     this.bytes += without + (isFitting ? needed : listSize(listable));
     this.resourceCount++;
     this.ranking.push(ranked);
-    this.missingOffers += further + (isFitting ? 0 : countOf(newOffers) - countOf(listable));
-    return listable.length === newOffers.length && further === 0;
+    this.missingOffers += more + (isFitting ? 0 : countOf(newOffers) - countOf(listable));
+    return listable.length === newOffers.length && more === 0;
   }
 
   private text(): string {

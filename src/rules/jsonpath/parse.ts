@@ -104,7 +104,7 @@ export class QueryParser extends JsonPathReader {
 
   private basic(): Condition {
     const condition = this.condition();
-    const at = this.afterSpace((start) => this.findOperator() && start);
+    const at = this.afterSpace((start) => (this.findOperator() === undefined ? undefined : start));
     if (at !== undefined) this.fail('only a query, a literal or a function can be compared', at);
     return condition;
   }

@@ -28,7 +28,7 @@ export class JsonPathReader {
 
   /** Also skips the space after the symbol. */
   protected takesAfterSpace(symbol: string): boolean {
-    const isTaken = this.afterSpace(() => this.takes(symbol) || undefined) ?? false;
+    const isTaken = this.afterSpace(() => (this.takes(symbol) ? symbol : undefined)) !== undefined;
     if (isTaken) this.space();
     return isTaken;
   }

@@ -81,7 +81,6 @@ function isInScope({ caches }: IndexReader, text: string, scope: Scope): boolean
 
 /** In the order of kinds, then of offer keys. */
 type Row =
-  /** `state`: as the database writes it. */
   | {
       kind: 1;
       home: number;
@@ -89,6 +88,7 @@ type Row =
       owner: string;
       name: string;
       catalog_id: string;
+      /** As the database writes it. */
       state: string;
     }
   | { kind: 2; home: number; key: number; document: string; name: string }

@@ -77,9 +77,9 @@ const catalogsAtOnce = 1_000;
 export async function loadCatalogs(reader: IndexReader, signal?: AbortSignal): Promise<void> {
   const { catalogs } = reader.caches;
   await refreshCaches(reader, { mayLag: true });
-  const next = `key > $1 order by key limit ${catalogsAtOnce}`;
+  const nextKeys = `key > $1 order by key limit ${catalogsAtOnce}`;
   while (catalogs.loadedUpTo < catalogs.limit && !signal?.aborted) {
-    const { found, mayKeep } = await readEntries(reader, next, catalogs.loadedUpTo);
+    const { found, mayKeep } = await readEntries(reader, nextKeys, catalogs.loadedUpTo);
     if (mayKeep)
       catalogs.loadedUpTo = found.size < catalogsAtOnce ? catalogs.limit : Math.max(...found.keys());
   }

@@ -56,9 +56,10 @@ export async function* findIndexedHits(
   for (let after: unknown[] | undefined; ; ) {
     deadline.check();
     const ask = () => askPage(client, question, { size, needed, after, timeoutMs: deadline.remainingMs() });
-    const { total, hits } = await trace.time('ask OpenSearch', ask, (found) => {
-      return { hits: found.hits.length, total: found.total };
-    });
+    const { total, hits } = await trace.time('ask OpenSearch', ask, (found) => ({
+      hits: found.hits.length,
+      total: found.total,
+    }));
     const keys = hits.map(({ sort }) => sort.at(-1) as number);
     const isCompared = !isFirst || !isCheckedOnPage(plan, question);
     if (isCompared && after === undefined && size <= maxAhead) readAhead?.(keys.slice(offset));

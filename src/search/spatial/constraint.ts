@@ -119,9 +119,9 @@ export async function judgeKeys(tools: Tools, located: LocatedConstraint, keys: 
 }
 
 /** The results of a constraint on some geometries, by key. */
-export async function tallyShapes(tools: Tools, plan: SpatialPlan, shapes: readonly KeyedShape[]) {
+export async function tallyShapes(tools: Tools, constraint: SpatialPlan, shapes: readonly KeyedShape[]) {
   const tallies = new Map<number, GeometryTally>();
-  for (const [index, tally] of (await judge(tools, plan, shapes)).entries()) {
+  for (const [index, tally] of (await judge(tools, constraint, shapes)).entries()) {
     const key = shapes[index]?.key ?? 0;
     tallies.set(key, addTallies(tallies.get(key) ?? noGeometries, tally));
   }

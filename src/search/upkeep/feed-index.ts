@@ -3,7 +3,7 @@ import type { Logger } from '../../logger.ts';
 import type { Metrics } from '../../metrics.ts';
 import type { Database } from '../../storage/database.ts';
 import { lockGenerations } from '../generations/in-use.ts';
-import { isAlive } from '../generations/processes.ts';
+import { type AnnouncedProcess, isAlive } from '../generations/processes.ts';
 import { dropRetired } from './build.ts';
 import type { Feed } from './feed.ts';
 
@@ -56,7 +56,7 @@ export function feedIndex(feed: Feed, context: FeedingContext) {
     async close() {
       await Promise.all(loops.map((loop) => loop.close()));
     },
-  };
+  } satisfies AnnouncedProcess & { lagMs(): number | null };
 }
 
 /** When the first index is complete, and no live process reads lists, the lists are retired. Lists that are built later, to return to them, stay. */

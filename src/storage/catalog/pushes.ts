@@ -59,13 +59,11 @@ export async function takePushes(
 
 /** Reads the same pushes again, because they waited or their catalogs changed; undefined for those whose lanes are no longer held. */
 export async function retakePushes(database: Database, taken: readonly { push: DuePush; lane: HeldLane }[]) {
-  const held = taken.map(({ push, lane }) => {
-    return { ...push.record, id: push.id, name: lane.name, token: lane.token };
-  });
-  const still = sql`select push.id, given."inFlight" as in_flight
+  const held = taken.map(({ push, lane: { name, token } }) => ({ ...push.record, id: push.id, name, token }));
+  const stillHeld = sql`select push.id, given."inFlight" as in_flight
     from jsonb_to_recordset(${JSON.stringify(held)}) as given (id bigint, name text, token uuid, "inFlight" boolean)
     join catalog.push_lane on subscriber = given.name and lease_token = given.token join catalog.push on push.id = given.id`;
-  const pushes = await markTaken(database, still);
+  const pushes = await markTaken(database, stillHeld);
   const found = new Map(pushes.map((push) => [push.id, push]));
   return taken.map(({ push }) => found.get(push.id));
 }

@@ -160,7 +160,8 @@ async function close(home: string, leave: () => Promise<void>, logger: Logger): 
   if (!(await exists(join(home, 'users')))) return; // everything was deleted
   await withFileLock(join(home, 'lock'), lockWaitMs, async () => {
     await leave();
-    const running = (await livingUsers(home)) === 0 && (await findServer(home));
+    if ((await livingUsers(home)) > 0) return;
+    const running = await findServer(home);
     if (!running) return;
     await stopPostmaster(running, logger);
     logger.info('stopped PostgreSQL');

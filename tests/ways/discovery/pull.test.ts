@@ -95,17 +95,17 @@ describe('pulling', () => {
     expect(await names(network.database, id)).toEqual(['pulled']);
   });
 
-  it('subscribes again when the service does not know the subscription any more', async () => {
+  it.each([
+    ['', 'CTX_INVALID_FIELD'],
+    [', and answers with an error that cannot become text', { toString: 1, valueOf: 1 }],
+  ])('subscribes again when the service does not know the subscription any more%s', async (_, code) => {
     const id = newId();
     service.catalogs = [catalog(id)];
     let refused = 0;
     service.reply = ({ action }) => {
       if (action !== 'catalog/pull' || refused > 0) return undefined;
       refused += 1;
-      return {
-        status: 404,
-        body: { message: { status: 'NACK', error: { code: 'CTX_INVALID_FIELD', message: 'unknown' } } },
-      };
+      return { status: 404, body: { message: { status: 'NACK', error: { code, message: 'unknown' } } } };
     };
     const subscriptionId = async () =>
       (await network.database.query('select subscription_id from discovery.feed')).rows[0]?.subscription_id;
