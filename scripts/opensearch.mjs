@@ -66,7 +66,6 @@ function createNode({ port, ports, classPath, clusterName, heapMb, brief, securi
   const url = security ? `https://localhost:${port}` : `http://127.0.0.1:${port}`;
   const settings = writeSettings(home, port, ports, security?.settings);
   const isReady = security ? () => security.isReady(url) : () => hasJoined(url, ports.length);
-  security?.install({ classPath, home: join(home, 'node', 'node_1'), settings });
   const command = [
     ...['java', `-Xms${heapMb}m`, `-Xmx${heapMb}m`, `-Djava.io.tmpdir=${home}`],
     ...(brief ? ['-XX:+UseSerialGC', '-XX:TieredStopAtLevel=1'] : ['-XX:+UseG1GC']),
@@ -83,6 +82,7 @@ function createNode({ port, ports, classPath, clusterName, heapMb, brief, securi
     processId: () => child.pid,
     /** Resolves when the node has joined the others. */
     async start() {
+      if (!child) security?.install({ classPath, home: join(home, 'node', 'node_1'), settings });
       child = run(home, command, log);
       exited = once(child, 'exit');
       await untilReady(isReady, exited);

@@ -4,13 +4,13 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { findObstacle } from '../../scripts/opensearch.mjs';
 import { certificate, key } from '../support/network/tls-host.ts';
 import { keepWarnings } from '../support/processes/kept-log.ts';
 import { apply } from '../support/search/by-the-book.ts';
 import {
   type Cluster,
   feedSearch,
-  obstacle,
   openSearchSettings,
   startFedSearch,
 } from '../support/search/open-search.ts';
@@ -31,16 +31,16 @@ const wrongPassword = 'wrong-5e2a';
 const apiKey = 'key-77d1e4';
 const unavailable = { code: 'NET_DOWNSTREAM_UNAVAILABLE', status: 503, retryAfterSeconds: 5 };
 
-describe.skipIf(obstacle)('a secured OpenSearch (needs Java 17 and Maven)', () => {
+describe.skipIf(findObstacle())('a secured OpenSearch (needs Java 17 and Maven)', () => {
   let cluster: Cluster;
   let directory: string;
   let caFile: string;
 
   beforeAll(async () => {
-    cluster = await startSecuredCluster();
     directory = await mkdtemp(join(tmpdir(), 'signpost-ca-'));
     caFile = join(directory, 'ca.pem');
     await writeFile(caFile, certificate);
+    cluster = await startSecuredCluster();
   });
   afterAll(async () => {
     await cluster?.close();
@@ -84,10 +84,10 @@ describe.skipIf(obstacle)('a secured OpenSearch (needs Java 17 and Maven)', () =
     ['another password', () => ({ ...byPassword(), OPENSEARCH_PASSWORD: wrongPassword }), /answered 401/],
     ['a certificate that is not trusted', () => omit(byPassword(), 'OPENSEARCH_CA_FILE'), /certificate/],
   ])('is not fed with %s, and the log says why without the secret', async (_, settings, reason) => {
-    await isRefused(settings(), reason);
+    await expectRefused(settings(), reason);
   });
 
-  it('gets an API key in its header; where it refuses the key, the log says so without it', async () => {
+  it('sends the API key in its header, and logs a refusal without the key', async () => {
     const headers: (string | undefined)[] = [];
     const server = createServer({ key, cert: certificate }, (request, response) => {
       headers.push(request.headers.authorization);
@@ -96,7 +96,7 @@ describe.skipIf(obstacle)('a secured OpenSearch (needs Java 17 and Maven)', () =
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const { port } = server.address() as AddressInfo;
     try {
-      await isRefused(byKey([`https://localhost:${port}`]), /answered 401/);
+      await expectRefused(byKey([`https://localhost:${port}`]), /answered 401/);
     } finally {
       server.closeAllConnections();
       server.close();
@@ -125,7 +125,7 @@ describe.skipIf(obstacle)('a secured OpenSearch (needs Java 17 and Maven)', () =
 });
 
 /** Feeds in vain until the log has the reason; searches are refused meanwhile. */
-async function isRefused(settings: Record<string, string>, reason: RegExp): Promise<void> {
+async function expectRefused(settings: Record<string, string>, reason: RegExp): Promise<void> {
   const fed = await startFedSearch(settings);
   const { logger, warnings } = keepWarnings();
   const feeding = await feedSearch(fed.service, logger);

@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:https';
 import { join } from 'node:path';
-import { unpackSecurityPlugin } from '../../../scripts/opensearch.mjs';
+import { type Security, unpackSecurityPlugin } from '../../../scripts/opensearch.mjs';
 import { certificate, key } from '../network/tls-host.ts';
 import { type Cluster, startCluster } from './open-search.ts';
 
@@ -29,15 +29,7 @@ const settings = [
   'plugins.security.allow_default_init_securityindex: true',
 ];
 
-function install({
-  classPath,
-  home,
-  settings: folder,
-}: {
-  classPath: string;
-  home: string;
-  settings: string;
-}) {
+function install({ classPath, home, settings: folder }: Parameters<Security['install']>[0]) {
   const plugin = join(home, 'plugins', 'opensearch-security');
   mkdirSync(plugin, { recursive: true });
   unpackSecurityPlugin(plugin, classPath);
