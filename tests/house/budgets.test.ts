@@ -27,7 +27,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/storage': { lines: 9640, names: 568 },
   'src/telemetry': { lines: 310, names: 10 },
   'src/workers': { lines: 540, names: 19 },
-  'web/src': { lines: 5980, names: 152 },
+  'web/src': { lines: 6000, names: 154 },
 };
 /** A figure that is further from the actual size is lowered. */
 const slackLines = 200;
