@@ -10,7 +10,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/catalog': { lines: 2260, names: 48 },
   'src/cli': { lines: 10000, names: 294 },
   'src/conform': { lines: 3040, names: 97 },
-  'src/console': { lines: 5390, names: 203 },
+  'src/console': { lines: 5410, names: 205 },
   'src/delivery': { lines: 1790, names: 70 },
   'src/demo': { lines: 700, names: 31 },
   'src/discovery': { lines: 6760, names: 235 },
