@@ -7,7 +7,7 @@ import { describe, expect, it } from 'vitest';
 const budgets: Record<string, { lines: number; names: number }> = {
   'packages/client/src': { lines: 2050, names: 99 },
   src: { lines: 2190, names: 105 },
-  'src/catalog': { lines: 2260, names: 48 },
+  'src/catalog': { lines: 2270, names: 48 },
   'src/cli': { lines: 10000, names: 294 },
   'src/conform': { lines: 3040, names: 97 },
   'src/console': { lines: 5410, names: 205 },
