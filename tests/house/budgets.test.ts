@@ -11,7 +11,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/cli': { lines: 10000, names: 294 },
   'src/conform': { lines: 3040, names: 97 },
   'src/console': { lines: 5410, names: 205 },
-  'src/delivery': { lines: 1790, names: 70 },
+  'src/delivery': { lines: 1800, names: 70 },
   'src/demo': { lines: 700, names: 31 },
   'src/discovery': { lines: 6760, names: 235 },
   'src/http': { lines: 4420, names: 178 },
