@@ -9,7 +9,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   src: { lines: 2190, names: 105 },
   'src/catalog': { lines: 2270, names: 48 },
   'src/cli': { lines: 10010, names: 295 },
-  'src/conform': { lines: 3040, names: 97 },
+  'src/conform': { lines: 3050, names: 97 },
   'src/console': { lines: 5410, names: 205 },
   'src/delivery': { lines: 1800, names: 70 },
   'src/demo': { lines: 700, names: 31 },
