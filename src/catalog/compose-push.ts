@@ -112,8 +112,9 @@ async function sendParts(
         changedAfter,
         partBytes: partBytes - overhead,
       })) {
-        const part = { ...push, basis: { ...basis, timestamp: await beginPart(database, id, lane) } };
+        const timestamp = await beginPart(database, id, lane);
         const catalog = Buffer.from(renderCatalog(head, documents));
+        const part = { ...push, basis: { ...basis, timestamp } };
         if (!(await send(renderPush(part, next, catalog, transactionId).render))) break;
         next = { ...plan, kind: 'merge', changedAfter: 0 };
       }

@@ -12,7 +12,7 @@ import { wasEnded } from '../thread-pool.ts';
 import { type Aside, createAside } from './apply-aside.ts';
 import { applySubmission, readMessage, type Turn } from './apply-submission.ts';
 import type { CatalogContext } from './context.ts';
-import type { FreshMessages } from './publish.ts';
+import type { FreshMessages } from './fresh-messages.ts';
 
 // Accepted publishes are processed publisher by publisher, each for a turn and in the order of acceptance (apply-submission.ts); expensive ones in a
 // worker thread (apply-aside.ts).

@@ -3,16 +3,15 @@ import { rememberAnswer } from '../delivery/remember-answer.ts';
 import { callbackAddress } from '../http/callback-address.ts';
 import { largeBodyBytes } from '../http/large-bodies.ts';
 import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
-import { LruCache } from '../lru-cache.ts';
 import { ack } from '../protocol/acknowledgement.ts';
 import { actions } from '../protocol/actions.ts';
 import { faultAt } from '../protocol/fault.ts';
-import type { PublishMessage } from '../protocol/publish-messages.ts';
 import { judgeMasters } from '../rules/master-publishers.ts';
 import { type Submission, submissionsOf } from '../rules/submission.ts';
 import { insertSubmission, lockLane } from '../storage/catalog/submissions.ts';
 import type { Backlog } from './backlog.ts';
 import type { CatalogContext } from './context.ts';
+import type { FreshMessages } from './fresh-messages.ts';
 
 // POST /catalog/publish (catalog spec): accept durably, acknowledge. The catalogs are processed afterwards (process-submission.ts);
 // catalog/on_publish reports the results.
@@ -102,14 +101,4 @@ async function accept(
     if (body.length < largeBodyBytes) fresh.keep(submissionId, { message, bytes: body.length });
   });
   return answer;
-}
-
-/** Limit of all bodies. Messages that another process handled, or a backlog, displace the oldest. */
-const maxKeptBytes = 32 * 1024 * 1024;
-
-export type FreshMessages = ReturnType<typeof createFreshMessages>;
-
-/** Messages that this process has just accepted and will most likely process itself, so that it need not read and parse them again. */
-export function createFreshMessages() {
-  return new LruCache<number, { message: PublishMessage; bytes: number }>(maxKeptBytes, ({ bytes }) => bytes);
 }

@@ -7,8 +7,9 @@ import { renameSchemaTypes } from '../storage/catalog/subscriptions.ts';
 import { watchBacklog } from './backlog.ts';
 import type { CatalogContext } from './context.ts';
 import { addDownloadRoute } from './download.ts';
+import { createFreshMessages } from './fresh-messages.ts';
 import { startSubmissionLoop } from './process-submission.ts';
-import { addPublishRoute, createFreshMessages } from './publish.ts';
+import { addPublishRoute } from './publish.ts';
 import { addPullRoute, startPullLoop } from './pull.ts';
 import { startPush } from './push.ts';
 import { startRebuilds } from './rebuild-dependents.ts';
@@ -32,7 +33,7 @@ export async function startCatalogRole(context: CatalogContext) {
   addPublishRoute(server, signed, context, { fresh, backlog });
   addPullRoute(server, signed, context);
   addDownloadRoute(server, context);
-  addSearchRoute(service, context);
+  addSearchRoute(server, signed, context, service);
 
   const loops: { close(): Promise<void> }[] = [];
   const close = async () => {

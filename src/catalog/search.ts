@@ -1,7 +1,7 @@
-import type { Service } from '../delivery/service.ts';
+import type { FastifyInstance } from 'fastify';
 import { createSlots } from '../delivery/slots.ts';
 import { type FormTools, projectionFor } from '../delivery/strict-renderer.ts';
-import { type Answer, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
+import { type Answer, type SignedService, signedRoute, type VerifiedRequest } from '../http/signed-route.ts';
 import { spoolBody } from '../http/spooled-body.ts';
 import { actions } from '../protocol/actions.ts';
 import { type AnswerContext, answerContext } from '../protocol/context.ts';
@@ -21,13 +21,18 @@ const patienceMs = 10_000;
 
 type Search = VerifiedRequest<typeof actions.search>;
 
-export function addSearchRoute(service: Service, context: CatalogContext): void {
+export function addSearchRoute(
+  server: FastifyInstance,
+  service: SignedService,
+  context: CatalogContext,
+  tools: FormTools,
+): void {
   const slots = createSlots({ total: searchesAtOnce, perParty: searchesPerCaller });
   const handler = async (request: Search) => {
     const leave = await slots.enter(request.identity, AbortSignal.timeout(patienceMs)).catch(tooMany);
-    return search(context, request, service).finally(leave);
+    return search(context, request, tools).finally(leave);
   };
-  signedRoute(service.server, service.signed, actions.search, handler, { hasOwnTurns: true });
+  signedRoute(server, service, actions.search, handler, { hasOwnTurns: true });
 }
 
 function tooMany(): never {

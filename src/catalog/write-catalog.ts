@@ -42,7 +42,8 @@ interface CatalogWrite {
 export async function writeCatalog(tx: Transaction, write: CatalogWrite): Promise<void> {
   const { stored, change, now } = write;
   const version = (stored?.version ?? 0) + 1;
-  const catalog = describe(write, version, await schemaUsesAfter(tx, write));
+  const schemaUses = await schemaUsesAfter(tx, write);
+  const catalog = describe(write, version, schemaUses);
   const key = stored?.key ?? (await insertCatalog(tx, catalog));
   await writeInherited(tx, write, key);
   const documents = await writeDocuments(tx, write, key, version);

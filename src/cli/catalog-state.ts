@@ -39,7 +39,7 @@ async function change(
   context: CommandContext,
 ): Promise<void> {
   if (verb === 'retire' && !yes) await confirmRetirement(ids, context);
-  const { publishHere } = await import('./trigger-client.ts');
+  const { publishHere } = await import('./publish/self.ts');
   const { answer, by } = await publishHere(context.config(), { [verb]: ids });
   const { results, warnings = [] } = answer;
   context.note(`Done by ${by}.`);

@@ -74,17 +74,17 @@ export function printResult({ json, print }: CommandContext, value: object, text
   print(json ? JSON.stringify(value, null, 2) : text);
 }
 
-const quietMs = 2_000;
-const pauseMs = 5_000;
+const progressAfterMs = 2_000;
+const progressEveryMs = 5_000;
 
 /** Prints a note every few seconds while the work lasts. */
 export async function withProgress<T>(context: CommandContext, what: string, work: () => Promise<T>) {
   const started = performance.now();
   const tell = () => {
     context.note(`${what}, ${Math.round((performance.now() - started) / 1_000)} s …`);
-    timer = setTimeout(tell, pauseMs);
+    timer = setTimeout(tell, progressEveryMs);
   };
-  let timer = setTimeout(tell, quietMs);
+  let timer = setTimeout(tell, progressAfterMs);
   try {
     return await work();
   } finally {

@@ -65,9 +65,7 @@ Examples:
     )
     .option('--key-id <id>', 'another of its keys', parseKeyId)
     .addHelpText('after', showHelp)
-    .action((subscriber: string | undefined, options: { keyId?: string }) =>
-      showKey(subscriber, options, context),
-    );
+    .action((subscriber: string | undefined, options: ShowOptions) => showKey(subscriber, options, context));
 
   keys
     .command('rotate')
@@ -128,6 +126,10 @@ function writeSeed(file: string, seed: string): void {
   }
 }
 
+interface ShowOptions {
+  keyId?: string;
+}
+
 const showHelp = `
 The private half is never printed. Whether the registry has this key, and everything published is signed with it:
 signpost doctor SUBSCRIBER.
@@ -136,7 +138,7 @@ Examples:
   $ signpost keys show bpp.example.com
   $ signpost keys show bpp.example.com --key-id key-2 --json`;
 
-function showKey(subscriber: string | undefined, { keyId }: { keyId?: string }, context: CommandContext) {
+function showKey(subscriber: string | undefined, { keyId }: ShowOptions, context: CommandContext) {
   const config = context.config();
   const id = subscriber ?? config.identities.publisher.id;
   const own = listLocalKeys(config).filter((key) => key.id === id);

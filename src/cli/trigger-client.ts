@@ -25,19 +25,8 @@ export async function triggerAnswers({ triggerUrl }: Config, client: GuardedClie
   }
 }
 
-/** Publishes as files, through the publisher on this machine or directly in its directory. Both do the same. */
-export async function publishHere(config: Config, request: object, indexName?: string) {
-  const answer = await askTrigger(config, request, indexName);
-  if (answer) return { answer, by: `the publisher at ${config.triggerUrl}` };
-  const { publishDirectly } = await import('./publish/directory.ts');
-  return {
-    answer: await publishDirectly(config, request, indexName),
-    by: `this command, which wrote ${config.publisherDir}/public`,
-  };
-}
-
 /** The trigger's answer; undefined if none runs here. */
-async function askTrigger(config: Config, request: object, indexName: string | undefined) {
+export async function askTrigger(config: Config, request: object, indexName?: string) {
   return withRegistry(config, async (_registry, client) => {
     if (!(await triggerAnswers(config, client))) return undefined;
     const trigger = { client, url: config.triggerUrl, token: readToken(config) };

@@ -1,4 +1,4 @@
-import type { Catalog } from '../protocol/catalog.ts';
+import type { Attributes, Catalog } from '../protocol/catalog.ts';
 import { requireCallback } from './callback.ts';
 import type { CatalogScene } from './catalog-scene.ts';
 import { clause } from './check.ts';
@@ -10,7 +10,8 @@ const on = clause<CatalogScene>;
 
 type Content = Pick<Catalog, 'resources' | 'offers'>;
 
-type Kind = [of: string, part: string, carry: (id: string, attributes: object) => object];
+type Carry = (id: string, attributes: Attributes) => Content;
+type Kind = [of: string, part: string, carry: Carry];
 
 const kinds: readonly Kind[] = [
   ['resource', 'Resource', (id, resourceAttributes) => ({ resources: [{ id, resourceAttributes }] })],
@@ -34,7 +35,7 @@ export const attributeChecks = kinds.flatMap(([of, part, carry]) => {
         scene,
       ) => {
         const toaster = scene.samples.charger('carrying', { type: 'TOASTER' }).resourceAttributes ?? {};
-        await expectRefused(scene, `toaster-${of}`, carry(scene.samples.id('carrying'), toaster));
+        await expectRefused(scene, `toaster-${of}`, carry, toaster);
       },
     }),
     ...on(`Catalog spec: ${part}, ${member} MUST carry @context and @type`, {
@@ -42,16 +43,18 @@ export const attributeChecks = kinds.flatMap(([of, part, carry]) => {
         const sound = scene.samples.charger('carrying').resourceAttributes;
         for (const missing of ['context', 'type'] as const) {
           const { [`@${missing}` as const]: _, ...rest } = sound ?? { '@context': '', '@type': '' };
-          await expectRefused(scene, `no-${missing}-${of}`, carry(scene.samples.id('carrying'), rest));
+          await expectRefused(scene, `no-${missing}-${of}`, carry, rest);
         }
       },
     }),
   ];
 });
 
-async function expectRefused(scene: CatalogScene, name: string, { resources = [], offers }: Content) {
+async function expectRefused(scene: CatalogScene, name: string, carry: Carry, attributes: object) {
   const { publish, published, samples } = scene;
   requireCallback(await published());
+  // Attributes without @context or @type have the wrong type on purpose.
+  const { resources = [], offers } = carry(samples.id('carrying'), attributes as Attributes);
   const content = { resources: [samples.plain('sound'), ...resources], offers };
   const asked = await publish([samples.catalog(name, content)], [samples.directive(name)]);
   expectNotAccepted(asked, samples.id(name));

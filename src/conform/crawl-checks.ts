@@ -18,7 +18,8 @@ const errors = 'Self-hosted spec: Errors';
 const index = 'Self-hosted spec: Catalog index';
 const states = 'Self-hosted spec: States and transitions';
 
-const one = (text: string, key: string, run: Check<CrawledScene>['run']) => on(text, { [key]: run });
+/** A clause with one check. */
+const single = (text: string, key: string, run: Check<CrawledScene>['run']) => on(text, { [key]: run });
 
 /** @param reads the file, besides manifest and index, that the service must have read before a fault can show */
 const seen =
@@ -41,7 +42,7 @@ const [found, gone, never] = [seen('found'), seen('gone'), seen('never')];
 const unindexed = (rows: Record<string, string>, reads?: (name: string) => string) =>
   Object.entries(rows).flatMap(([key, text]) => {
     const [name = '', when = ''] = key.split(': ');
-    return one(text, `crawl-${name}: nothing from a catalog ${when}`, never(1, name, reads?.(name)));
+    return single(text, `crawl-${name}: nothing from a catalog ${when}`, never(1, name, reads?.(name)));
   });
 
 export const crawlChecks = [
@@ -69,7 +70,7 @@ export const crawlChecks = [
     baselineName,
   ),
   ...unindexed({ 'paused: whose entry is not active': `${states}, paused` }),
-  ...one(
+  ...single(
     'Self-hosted spec: Endpoints, optionally gzip compressed',
     'crawl-gzip: a catalog whose file is gzipped',
     found(1, 'gzipped', gzippedName('gzipped')),
@@ -82,27 +83,27 @@ export const crawlChecks = [
       changeName('sound'),
     ),
   }),
-  ...one(
+  ...single(
     `${authentication}, 3`,
     'crawl-change-digest: nothing from a change file that does not have the digest of its entry',
     never(2, 'change-digest-2', changeName('change-digest')),
   ),
-  ...one(
+  ...single(
     `${authentication}, 1`,
     'crawl-change-signed: nothing from a change file that was changed after signing',
     never(2, 'change-signed-2', changeName('change-signed')),
   ),
-  ...one(
+  ...single(
     `${errors}, entryVersion lower than the stored cursor`,
     'crawl-entry-rollback: nothing from an entry whose entryVersion has regressed',
     never(2, 'entry-rollback-2'),
   ),
-  ...one(
+  ...single(
     `${errors}, a content version lower than the stored cursor`,
     'crawl-content-rollback: nothing from a baseline whose version has regressed',
     never(2, 'content-rollback-2'),
   ),
-  ...one(
+  ...single(
     `${errors}, a previously indexed catalogId is absent`,
     'crawl-absent-kept: a catalog that is no longer in the index, but was not retired',
     found(2, 'absent'),
@@ -111,23 +112,23 @@ export const crawlChecks = [
     'crawl-retired: no longer a catalog whose entry has retiredAt': gone(2, 'retired'),
     'crawl-shared-kept: a resource of a retired catalog that another catalog has too': found(2, 'shared'),
   }),
-  ...one(`${states}, active`, 'crawl-resumed: a catalog whose entry is active again', found(3, 'paused')),
-  ...one(
+  ...single(`${states}, active`, 'crawl-resumed: a catalog whose entry is active again', found(3, 'paused')),
+  ...single(
     `${states}, one-way: never unset`,
     'crawl-retired-for-ever: nothing from a catalog that was retired, though its entry comes back without retiredAt',
     never(3, 'retired-2'),
   ),
-  ...one(
+  ...single(
     `${order}, 3`,
     'crawl-record-digest: nothing from an index that is listed by a Subscriber record without the digest of the manifest',
     never(4, 'record-digest'),
   ),
-  ...one(
+  ...single(
     `${authentication}, 2`,
     'crawl-record-signed: nothing from an index that is listed by a Subscriber record that was changed after signing',
     never(5, 'record-signature'),
   ),
-  ...one(
+  ...single(
     `${order}, 2`,
     'crawl-manifest-signed: nothing from an index that is listed through a manifest that was changed after signing',
     never(6, 'manifest-signature'),

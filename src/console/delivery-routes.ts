@@ -37,7 +37,8 @@ export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleConte
     }),
     answer: listOf('Receivers', Receiver),
     async read(asked) {
-      return pageOf(await listReceivers(database, asked), asked.limit, ({ kind, receiver, isTroubled }) => ({
+      const receivers = await listReceivers(database, asked);
+      return pageOf(receivers, asked.limit, ({ kind, receiver, isTroubled }) => ({
         ...{ kind, receiver, isTroubled },
       }));
     },

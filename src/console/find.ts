@@ -2,16 +2,15 @@ import type { FastifyInstance } from 'fastify';
 import { actions } from '../protocol/actions.ts';
 import { checkDiscoverMessage, DiscoverMessage } from '../protocol/discover-messages.ts';
 import { fillIn } from '../protocol/fill-in.ts';
-import { identityOf } from '../protocol/identity.ts';
-import { closed, Id, NetworkId, titled } from '../protocol/shapes.ts';
+import { NetworkId } from '../protocol/shapes.ts';
 import { type Static, Type } from '../protocol/type.ts';
 import { beyondTheLast, exactTotal } from '../rules/discover/page-answer.ts';
-import { createDeadline, type NearMiss, type Question, type Why } from '../search/port.ts';
-import { type NearMiss as DescribedMiss, FindAnswer, WhyAnswer } from './answers/find.ts';
+import { createDeadline, type NearMiss, type Question } from '../search/port.ts';
+import { type NearMiss as DescribedMiss, FindAnswer } from './answers/find.ts';
 import type { ConsoleContext } from './context.ts';
 import { addRoute } from './route.ts';
 
-const findMembers = {
+export const findMembers = {
   networkId: Type.Optional(NetworkId),
   schemaContext: Type.Optional(Type.Array(Type.String())),
   message: DiscoverMessage,
@@ -36,32 +35,7 @@ export function addFindRoute(server: FastifyInstance, context: ConsoleContext): 
   });
 }
 
-export function addWhyRoute(server: FastifyInstance, { search, config }: ConsoleContext): void {
-  addRoute(server, 'POST /api/find/why', {
-    summary: 'Explain why a resource is, or is not, in the answer to an intent.',
-    description: 'Makes each check of a search on this resource alone, even after one that fails.',
-    body: titled('WhyRequest', {
-      ...findMembers,
-      resource: closed({
-        id: Id,
-        catalogId: Type.Optional(Id),
-        owner: Type.Optional(Type.String({ description: 'SubscriberId of the node that publishes it.' })),
-      }),
-    }),
-    answer: WhyAnswer,
-    access: 'read',
-    async handle({ body }) {
-      const { id, catalogId, owner } = body.resource;
-      const why = await search.why(questionOf(body), {
-        ...{ id, catalogId },
-        ...(owner !== undefined && { owner: identityOf(owner, config.REGISTRY_NAME) }),
-      });
-      return { found: why.checks.every(({ ok }) => ok), ...why, ...conclude(why) };
-    },
-  });
-}
-
-function questionOf({ message, networkId, schemaContext }: FindRequest): Question {
+export function questionOf({ message, networkId, schemaContext }: FindRequest): Question {
   return { message, scope: { ...(networkId && { networkId }), ...(schemaContext && { schemaContext }) } };
 }
 
@@ -119,22 +93,4 @@ function buildRequest({ config, now }: ConsoleContext, question: Question): Find
   const { message, scope: context } = question;
   const { id, url: uri = `${config.consoleUrl}/inbox` } = config.identities.consumer;
   return fillIn({ context, message }, { action: actions.discover, id, uri, now: now() });
-}
-
-const nextSteps: Record<Why['checks'][number]['check'], string> = {
-  indexed: 'Inspect the catalog, or its node: the chain shows how far it got.',
-  served: 'Inspect the catalog: its source says whether it is paused, retired or withdrawn.',
-  network: 'Search in a network that the catalog is visible in, or publish it with visibleTo for this one.',
-  schema: 'Search without a schema context, or with one that the catalog uses.',
-  validity: 'Publish the catalog with a validity that includes the present time.',
-  filter: 'Change the condition, or the resource.',
-  spatial: 'Search a larger area, or another target path.',
-  text: 'Search for a word in its name, description, provider or offers.',
-  limit: 'Ask for a page that reaches it: limit and offset.',
-};
-
-function conclude({ checks, rank }: Why): { conclusion: string; nextStep?: string } {
-  const failed = checks.find(({ ok }) => !ok);
-  if (!failed) return { conclusion: `It is found, as number ${rank}.` };
-  return { conclusion: `It is not found: ${failed.detail}`, nextStep: nextSteps[failed.check] };
 }

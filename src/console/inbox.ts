@@ -38,6 +38,14 @@ import { addRoute } from './route.ts';
 const maxBodyBytes = 1024 * 1024;
 /** Rate limit per source address, applied before the signature check. */
 const perSource = { perSecond: 20, burst: 100 };
+const maxVerified = 150;
+const maxUnverified = 50;
+const maxItems = maxVerified + maxUnverified;
+/** Limit for the bodies of all verified messages, by their size in memory. */
+const maxVerifiedBytes = 64 * 1024 * 1024;
+/** A string takes up to two bytes per character. */
+const bytesPerCharacter = 2;
+const maxUnverifiedBytes = 16 * 1024;
 
 export function addInboxRoutes(server: FastifyInstance, context: ConsoleContext): void {
   const { shareLimit = ofThisProcess } = context;
@@ -160,18 +168,10 @@ const receiveOperation: PlainOperation = {
   },
 };
 
-// The messages of the inbox, in the memory of this process. Anybody can send a message with a bad signature. Such messages are in a
-// separate small ring buffer, so that they never push out a verified message.
-
-const maxVerified = 150;
-const maxUnverified = 50;
-const maxItems = maxVerified + maxUnverified;
-/** Limit for the bodies of all verified messages, by their size in memory. */
-const maxVerifiedBytes = 64 * 1024 * 1024;
-/** A string takes up to two bytes per character. */
-const bytesPerCharacter = 2;
-const maxUnverifiedBytes = 16 * 1024;
-
+/**
+ * The messages of the inbox, in the memory of this process. Anybody can send a message with a bad signature. Such messages are in a separate
+ * small ring buffer, so that they never push out a verified message.
+ */
 function createInboxItems() {
   let items: InboxItem[] = [];
   return {

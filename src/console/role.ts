@@ -13,7 +13,7 @@ import { addDeliveryRoutes } from './delivery-routes.ts';
 import { ConsoleError, consoleErrorBody } from './errors.ts';
 import { addEventRoute, createEvents } from './events.ts';
 import { addFieldRoutes } from './fields.ts';
-import { addFindRoute, addWhyRoute } from './find.ts';
+import { addFindRoute } from './find.ts';
 import { attemptLimits, type GuardOptions, guardConsole, warnIfReachable } from './guard.ts';
 import { addHealthRoutes } from './health/routes.ts';
 import { addInboxRoutes } from './inbox.ts';
@@ -26,6 +26,7 @@ import { addPageRoutes } from './page.ts';
 import { addPublishRoutes } from './publish/routes.ts';
 import { addSessionRoutes } from './session.ts';
 import { addTryRoutes, chooseDocs } from './try-request.ts';
+import { addWhyRoute } from './why.ts';
 
 /** The console: the operator's page and its unsigned API, for the operator and for programs on this machine. */
 export async function startConsoleRole(given: Omit<ConsoleContext, 'events'>) {

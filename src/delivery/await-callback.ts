@@ -94,7 +94,11 @@ function checkDigest({ context: { requestDigest } }: SignedCallback, digest: str
   });
 }
 
-function checkSigner({ signer, signerUrl }: SignedCallback, service: AskedService, acknowledgedBy?: string) {
+function checkSigner(
+  { signer, signerUrl }: SignedCallback,
+  service: AskedService,
+  acknowledgedBy: string | undefined,
+): void {
   const asked = acknowledgedBy ?? service.identity;
   if (asked !== undefined && asked !== signer)
     throw new ProtocolError('AUT_UNAUTHORIZED_ACTION', notAsked(asked, signer));

@@ -84,9 +84,10 @@ export function startLaneLoop<Item extends { id: number }>(options: LaneLoopOpti
     await Promise.allSettled(lane.underWay.values());
     if (lane.lost) throw lane.lost;
     signal.throwIfAborted();
-    await database.transaction(async (tx) =>
-      settle(tx, table, claim, { dueInMs: await options.nextDue(tx, name), set: { attempts: 0 } }),
-    );
+    await database.transaction(async (tx) => {
+      const dueInMs = await options.nextDue(tx, name);
+      await settle(tx, table, claim, { dueInMs, set: { attempts: 0 } });
+    });
   }
 
   async function run(): Promise<void> {

@@ -90,8 +90,8 @@ export function charger(
 
 const bayMetres = 4;
 
-const daily = { startTime: '06:00:00+05:30', endTime: '22:00:00+05:30' };
-const nightly = { startTime: daily.endTime, endTime: daily.startTime };
+const byDay = { startTime: '06:00:00+05:30', endTime: '22:00:00+05:30' };
+const byNight = { startTime: byDay.endTime, endTime: byDay.startTime };
 
 /** Prices by the speed of the charger, lower at night. */
 export function tariffsOf(operator: Operator, chargers: readonly Resource[]): Offer[] {
@@ -99,8 +99,8 @@ export function tariffsOf(operator: Operator, chargers: readonly Resource[]): Of
   const [quick, gentle] = [chargers.filter(isFast), chargers.filter((charger) => !isFast(charger))];
   const { fast: day, slow: gently, night } = operator.rupeesPerKilowattHour;
   return [
-    tariff(operator, 'day', 'Fast charging by day', quick, day, daily),
-    tariff(operator, 'night', 'Fast charging by night', quick, night, nightly),
+    tariff(operator, 'day', 'Fast charging by day', quick, day, byDay),
+    tariff(operator, 'night', 'Fast charging by night', quick, night, byNight),
     tariff(operator, 'slow', 'Slow charging', gentle, gently),
   ];
 }

@@ -5,7 +5,10 @@ import { addressOf, areaAround, placeOf, pointNear } from './places.ts';
 
 // Groceries: the facilitator describes products in a master catalog; the shops of a grocer extend it with prices and stock.
 
-const item = { '@context': 'https://schema.beckn.io/GroceryItem/v1/context.jsonld', '@type': 'GroceryItem' };
+const groceryType = {
+  '@context': 'https://schema.beckn.io/GroceryItem/v1/context.jsonld',
+  '@type': 'GroceryItem',
+};
 
 type Row = [
   code: string,
@@ -105,7 +108,7 @@ export function masterCatalog(): Catalog {
         id: `pantry:${code}`,
         descriptor: { name, shortDesc: `${amount} ${unit}`, longDesc: `${about}. ${kannada}` },
         resourceAttributes: {
-          ...{ ...item, aisle, pack: { value: amount, unit } },
+          ...{ ...groceryType, aisle, pack: { value: amount, unit } },
           ...{ vegetarian: true, nameInKannada: kannada },
         },
       })),
@@ -149,7 +152,7 @@ function shopCatalog([code, opens, priceFactor, delivers]: Shop, index: number) 
   const idOf = (code: string) => `santhe:${place.code}:${code}`;
   const resources: Resource[] = sold.map(([code]) => ({
     id: idOf(code),
-    resourceAttributes: { ...item, inStock: (code.length + index) % 7 !== 0 },
+    resourceAttributes: { ...groceryType, inStock: (code.length + index) % 7 !== 0 },
   }));
   const offers: Offer[] = sold.map(([code, , , , , rupees]) => ({
     id: `${idOf(code)}:price`,

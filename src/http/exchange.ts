@@ -71,8 +71,8 @@ export function startDeadline(
   const end = (...failure: ConstructorParameters<typeof FetchFailure>) =>
     controller.abort(new FetchFailure(...failure));
   const giveUp = () => end('aborted', `The call to ${origin} was given up.`, signal?.reason);
-  const endLate = () => end('timeout', `${origin} did not answer completely within ${timeoutMs} ms.`);
-  const timer = setTimeout(endLate, timeoutMs);
+  const onTimeout = () => end('timeout', `${origin} did not answer completely within ${timeoutMs} ms.`);
+  const timer = setTimeout(onTimeout, timeoutMs);
   if (signal?.aborted) giveUp();
   signal?.addEventListener('abort', giveUp, { once: true });
   return {

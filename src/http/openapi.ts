@@ -15,7 +15,7 @@ import { signatureHeader, signatureScheme, signingGuide } from './openapi-signin
 import { type RefusalExample, refusalExamples, type WrongValue } from './refusal-examples.ts';
 
 /** The OpenAPI 3.1 document of a role, from the table of actions and their schemas; a schema with a title becomes a component. */
-export function buildOpenApi({ role, actions, plain = [] }: Described) {
+export function buildOpenApi({ role, actions, plain = [] }: DescribedRole) {
   const components = new Components();
   const paths: Record<string, Record<string, Operation>> = {};
   const add = (path: string, method: string, operation: Operation) => {
@@ -38,7 +38,7 @@ export function buildOpenApi({ role, actions, plain = [] }: Described) {
   };
 }
 
-interface Described {
+interface DescribedRole {
   role: string;
   actions: readonly Action[];
   plain?: readonly { method: string; path: string; operation: PlainOperation }[];

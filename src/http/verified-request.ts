@@ -77,7 +77,11 @@ export async function readRequest<A extends Action>(
   const { name, method } = action;
   const { created, expires, ...claimed } = header;
   return {
-    ...{ ...claimed, action, identity, record, digest },
+    ...claimed,
+    action,
+    identity,
+    record,
+    digest,
     created: new Date(created * 1000),
     expires: new Date(expires * 1000),
     // Just checked against the schemas of the action, from which these types are inferred.
@@ -110,9 +114,10 @@ async function readEnvelope(
   owner: string,
 ): Promise<Envelope> {
   const encoding = received.raw.headers['content-encoding'];
-  const says = `The body is sent with Content-Encoding "${encoding}"; send it as plain JSON.`;
-  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity')
+  if (encoding !== undefined && encoding.trim().toLowerCase() !== 'identity') {
+    const says = `The body is sent with Content-Encoding "${encoding}"; send it as plain JSON.`;
     throw new ProtocolError('SCH_SCHEMA_VALIDATION_FAILED', says);
+  }
   const { body, receivedAt: now } = received;
   if (largeBodies && body.length >= largeBodyBytes) {
     const read = await largeBodies.read(body, { action, now, owner });

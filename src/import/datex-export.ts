@@ -130,9 +130,10 @@ function pointOf(evseId: string, chargers: readonly Resource[], catalog: Catalog
     connector: chargers.map((charger) => {
       const { connectorType, connectorFormat, ratedPower } = attributesOf(charger);
       const kilowatts = isJsonObject(ratedPower) ? Number(ratedPower.value) : Number.NaN;
-      const why = 'is required by DATEX II: 0 is written';
-      if (!Number.isFinite(kilowatts))
+      if (!Number.isFinite(kilowatts)) {
+        const why = 'is required by DATEX II: 0 is written';
         context.report({ at: charger.id, column: 'ratedPower', why, kind: 'value' });
+      }
       return {
         connectorType: { value: writtenConnectors[String(connectorType)] ?? 'other' },
         ...(connectorFormat !== undefined && {

@@ -7,8 +7,17 @@ import { availabilities, connectorTypes, energyRates, plainName } from './datex-
 import { noteRest } from './field-table.ts';
 import { openingAttributes } from './opening-hours.ts';
 import { findAddress, findPoint, whyNoPoint } from './place.ts';
-import type { Attributes, Availability, Charger, Problem, Report } from './station.ts';
-import { reporter, type Station, type StationReading, type Tariff } from './station.ts';
+import {
+  type Attributes,
+  type Availability,
+  type Charger,
+  type Problem,
+  type Report,
+  reporter,
+  type Station,
+  type StationReading,
+  type Tariff,
+} from './station.ts';
 import { slugOf } from './template.ts';
 
 // DATEX II v3 EnergyInfrastructure, as JSON: the table publication and, in the same file or a separate one, the status publication. An

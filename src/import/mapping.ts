@@ -39,8 +39,17 @@ const faultsOf = findFaults(MappingFile);
 export function parseMapping(value: unknown): Mapping {
   const faults = faultsOf(value);
   if (faults.length > 0) throw new MappingFault(faults.map(({ message }) => message).join('\n'));
-  const { file = {}, per, only = {}, operator, station } = value as MappingFile;
-  const { connectors, charger = {}, prices = {}, ignore = [] } = value as MappingFile;
+  const {
+    file = {},
+    per,
+    only = {},
+    operator,
+    station,
+    connectors,
+    charger = {},
+    prices = {},
+    ignore = [],
+  } = value as MappingFile;
   if (connectors) checkConnectors(connectors);
   const read = (section: string, fields: Record<string, FieldText>) =>
     new Map(Object.entries(fields).map(([name, field]) => [name, parseField([section, name], field)]));

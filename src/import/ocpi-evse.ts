@@ -124,8 +124,12 @@ const others =
  * otherwise that product. With three phases, the voltage is line to neutral. OCPI does not define it for two phases.
  */
 export function powerOfConnector(connector: JsonObject): Power | undefined {
-  const { max_electric_power: watts, max_voltage: volts } = connector;
-  const { max_amperage: amperes, power_type: kind } = connector;
+  const {
+    max_electric_power: watts,
+    max_voltage: volts,
+    max_amperage: amperes,
+    power_type: kind,
+  } = connector;
   if (typeof watts === 'number' && watts > 0) return powerIn('W', watts);
   const phases = typeof kind === 'string' ? phasesOf[kind] : undefined;
   if (typeof volts !== 'number' || typeof amperes !== 'number' || phases === undefined) return undefined;

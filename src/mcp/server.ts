@@ -27,8 +27,10 @@ export function createMcpServer(context: McpContext): Server {
   server.setRequestHandler(ListToolsRequestSchema, async () => ({ tools: tools.map(listTool) }));
   server.setRequestHandler(CallToolRequestSchema, async ({ params }, { signal }) => {
     const tool = tools.find(({ name }) => name === params.name);
-    const asked = JSON.stringify(params.name.slice(0, 100));
-    if (!tool) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${asked}.`);
+    if (!tool) {
+      const asked = JSON.stringify(params.name.slice(0, 100));
+      throw new McpError(ErrorCode.InvalidParams, `There is no tool ${asked}.`);
+    }
     try {
       const input = validator(tool.input)(params.arguments ?? {});
       const { structured, text } = await tool.call(input, context, signal);

@@ -38,8 +38,8 @@ function diffList<T extends { id: string }>(
   next: ReadonlyMap<string, T>,
   isSameBeside: (id: string) => boolean,
 ): { upserts: T[]; removals: string[]; isEmpty: boolean } {
-  const isNews = (item: T) => !isSameValue(current.get(item.id), item) || !isSameBeside(item.id);
-  const upserts = [...next.values()].filter(isNews);
+  const isChanged = (item: T) => !isSameValue(current.get(item.id), item) || !isSameBeside(item.id);
+  const upserts = [...next.values()].filter(isChanged);
   const removals = [...current.keys()].filter((id) => !next.has(id));
   return { upserts, removals, isEmpty: upserts.length + removals.length === 0 };
 }

@@ -6,7 +6,7 @@ import { type ContentFile, pathOfUrl } from './paths.ts';
 // `next_update` cycle, and unlisted files stay on the disk for another one, because readers may still have an older index. The tree
 // contains all of this information: a baseline's own `next_update` is the end of the cycle in which it was written.
 
-export interface BaselineOnDisk {
+interface BaselineOnDisk {
   path: string;
   version: number;
   cycleEnd: Date;

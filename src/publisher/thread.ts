@@ -55,8 +55,10 @@ export function startPublisherThread(
     /** The result of a raw request to the trigger; throws a ProtocolError if it is refused. The body is transferred. */
     async publish(body: Uint8Array, indexName?: string): Promise<TriggerAnswer> {
       const { length } = body;
-      const says = 'Too much is waiting to be published. Try again later.';
-      if (waitingBytes + length > maxWaitingBytes) throw overloaded(says, { retryAfterSeconds: 10 });
+      if (waitingBytes + length > maxWaitingBytes) {
+        const says = 'Too much is waiting to be published. Try again later.';
+        throw overloaded(says, { retryAfterSeconds: 10 });
+      }
       waitingBytes += length;
       try {
         return await inTurn(() => perform(publishBody, { body, indexName }, ownMemoryOf(body)));

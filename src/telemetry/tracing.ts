@@ -48,10 +48,13 @@ export async function traced<T>(
   }
 }
 
-export function recordPhases(
-  phases: readonly { name: string; startedAt: number; endedAt: number }[],
-  parent: string | undefined,
-): void {
+interface Phase {
+  name: string;
+  startedAt: number;
+  endedAt: number;
+}
+
+export function recordPhases(phases: readonly Phase[], parent: string | undefined): void {
   if (tracer === undefined) return;
   for (const { name, startedAt, endedAt } of phases)
     tracer.start(name, { scope: 'internal', parent, startedAt }).end({ endedAt });

@@ -24,7 +24,7 @@ export function navigate(page: PageName, params: Query = {}): void {
   location.hash = hrefTo(page, params);
 }
 
-/** The address of a guide in docs/. The console serves them. */
+/** The address of a guide in docs/, which the console serves. */
 export function guideUrl(file: string): string {
   return `guides/${file}`;
 }

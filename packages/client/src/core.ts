@@ -43,15 +43,15 @@ export interface Question {
 }
 
 /** The answer of a catalog service, read by its schema. */
-export async function ask<S extends TSchema>(
+export async function askCatalog<S extends TSchema>(
   core: Core,
-  request: Omit<Question, 'service'>,
+  question: Omit<Question, 'service'>,
   schema: S,
   options: CallOptions,
 ): Promise<Static<S>> {
-  const question = { ...request, service: 'catalog' } as const;
-  const built = buildRequest(core, question, options);
-  const { body } = await send(core.settings, { ...built, ...(await findService(core, question, options)) });
+  const asked = { ...question, service: 'catalog' } as const;
+  const request = buildRequest(core, asked, options);
+  const { body } = await send(core.settings, { ...request, ...(await findService(core, asked, options)) });
   try {
     return validator(schema)(body);
   } catch (error) {

@@ -30,7 +30,12 @@ const defaultDownloadTimeoutMs = 300_000;
 export async function* pull(
   core: Core,
   subscriptionId: string,
-  { pageSize = 20, maxDownloadBytes, downloadTimeoutMs, ...options }: PullOptions = {},
+  {
+    pageSize = 20,
+    maxDownloadBytes = defaultMaxDownloadBytes,
+    downloadTimeoutMs = defaultDownloadTimeoutMs,
+    ...options
+  }: PullOptions = {},
 ): AsyncGenerator<ReceivedCatalog, void, void> {
   const { signal } = options;
   for (let offset = 0; ; ) {
@@ -44,7 +49,7 @@ export async function* pull(
       const { code = 'NET_INTERNAL_ERROR', message: problem = 'The pull failed.', details } = error ?? {};
       throw new SignpostError(code, problem, { path: details?.path, messageId });
     }
-    const downloading = { messageId, maxDownloadBytes, downloadTimeoutMs, signal };
+    const downloading = { messageId, maxBytes: maxDownloadBytes, timeoutMs: downloadTimeoutMs, signal };
     const page = downloadManifest ? await download(core, downloadManifest, downloading) : catalogs;
     yield* page;
     offset += page.length;
@@ -52,15 +57,18 @@ export async function* pull(
   }
 }
 
-type DownloadOptions = Pick<PullOptions, 'maxDownloadBytes' | 'downloadTimeoutMs' | 'signal'>;
+interface DownloadOptions {
+  messageId: string;
+  maxBytes: number;
+  timeoutMs: number;
+  signal?: AbortSignal;
+}
 
 async function download(
   { settings }: Core,
   { url, checksum }: DownloadManifest,
-  { messageId, signal, ...options }: DownloadOptions & { messageId: string },
+  { messageId, maxBytes, timeoutMs, signal }: DownloadOptions,
 ): Promise<ReceivedCatalog[]> {
-  const { maxDownloadBytes: maxBytes = defaultMaxDownloadBytes } = options;
-  const { downloadTimeoutMs: timeoutMs = defaultDownloadTimeoutMs } = options;
   const fail = (problem: string, cause?: unknown) =>
     new SignpostError('NET_CATALOG_SOURCE_UNAVAILABLE', `The download ${problem}.`, { messageId, cause });
   const notFetched = (error: unknown): never => {

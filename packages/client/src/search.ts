@@ -1,7 +1,7 @@
 import { actions } from '../../../src/protocol/actions.ts';
 import type { ReceivedCatalog } from '../../../src/protocol/catalog.ts';
 import { SearchAnswer, type SearchFilters } from '../../../src/protocol/search-messages.ts';
-import { ask, type CallOptions, type Core } from './core.ts';
+import { askCatalog, type CallOptions, type Core } from './core.ts';
 
 export interface SearchOptions extends Omit<CallOptions, 'messageId'> {
   /** Number of catalogs per request (1 to 100, default 20). */
@@ -16,7 +16,7 @@ export async function* search(
 ): AsyncGenerator<ReceivedCatalog, void, void> {
   for (let offset = 0; ; ) {
     const message = { filters, limit: pageSize, offset };
-    const answer = await ask(core, { action: actions.search, message }, SearchAnswer, options);
+    const answer = await askCatalog(core, { action: actions.search, message }, SearchAnswer, options);
     const { catalogs, pagination } = answer.message;
     yield* catalogs;
     offset += catalogs.length;

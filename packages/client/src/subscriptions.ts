@@ -5,7 +5,7 @@ import {
   type SubscriptionSelection,
   SubscriptionsAnswer,
 } from '../../../src/protocol/subscription-messages.ts';
-import { ask, type CallOptions, type Core } from './core.ts';
+import { askCatalog, type CallOptions, type Core } from './core.ts';
 import { SignpostError } from './errors.ts';
 
 // The operations on /catalog/subscription (catalog spec: Subscription).
@@ -22,7 +22,7 @@ export async function subscribe(
 ): Promise<Subscription> {
   const message = { subscription: selection };
   const question = { action: actions.subscribe, message, query: { subscriptionId } };
-  return first(await ask(core, question, SubscriptionsAnswer, options));
+  return first(await askCatalog(core, question, SubscriptionsAnswer, options));
 }
 
 export async function listSubscriptions(
@@ -31,7 +31,7 @@ export async function listSubscriptions(
   options: CallOptions = {},
 ): Promise<Subscription[]> {
   const question = { action: actions.listSubscriptions, query };
-  return (await ask(core, question, SubscriptionsAnswer, options)).message.subscriptions;
+  return (await askCatalog(core, question, SubscriptionsAnswer, options)).message.subscriptions;
 }
 
 export async function unsubscribe(
@@ -40,7 +40,7 @@ export async function unsubscribe(
   options: CallOptions = {},
 ): Promise<Subscription> {
   const question = { action: actions.unsubscribe, query: { subscriptionId } };
-  return first(await ask(core, question, SubscriptionsAnswer, options));
+  return first(await askCatalog(core, question, SubscriptionsAnswer, options));
 }
 
 function first({ message, context }: SubscriptionsAnswer): Subscription {

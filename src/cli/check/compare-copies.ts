@@ -87,8 +87,9 @@ async function compareCopy(
     return { ...suspect, kind: 'copy-missing', progress: '', message: `${at}, but is not in the index.` };
   const progress = `${copy.fingerprint} ${copy.pushedAt?.getTime()}`;
   if (copy.fingerprint !== fingerprint) {
-    const digests = await digestPublished(catalogs, published.key);
-    const parts = describeDocuments(digests, await digestCopy(index, copy.key));
+    const publishedDigests = await digestPublished(catalogs, published.key);
+    const copyDigests = await digestCopy(index, copy.key);
+    const parts = describeDocuments(publishedDigests, copyDigests);
     const message = `${at}, but the index differs: ${parts}.`;
     return { ...suspect, kind: 'copy-differs', progress, message };
   }

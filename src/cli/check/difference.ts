@@ -41,8 +41,8 @@ export function groupByCause(suspects: readonly Suspect[]): Difference[] {
     const { kind, catalogId, message, cause } = group[0] as Suspect;
     if (group.length === 1) return { kind, ...(catalogId !== undefined && { catalogId }), message };
     const catalogIds = group.flatMap((each) => each.catalogId ?? []);
-    const some = joinSome(catalogIds);
-    return { kind, catalogIds, message: `${cause}: ${counted(group.length, 'catalog')}: ${some}.` };
+    const named = joinSome(catalogIds);
+    return { kind, catalogIds, message: `${cause}: ${counted(group.length, 'catalog')}: ${named}.` };
   });
 }
 

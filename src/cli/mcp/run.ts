@@ -149,7 +149,7 @@ async function runHttp(http: ListenAddress, tools: McpContext, config: Config, c
   // If callbacks arrive from other machines, requests may too, through a proxy without forwarding headers.
   const isLocal = isThisMachine(http.host) && isThisMachine(new URL(callbacks).hostname);
   const endpoint = await serveHttp({
-    ...{ ...http, token, isLocal },
+    ...{ host: http.host, port: http.port, token, isLocal },
     isProxy: createProxyCheck(config.TRUSTED_PROXIES),
     createServer: () => createMcpServer(tools),
   }).catch((error: Error) => {

@@ -3,7 +3,6 @@ import type { PublishResult } from '../../protocol/publish-messages.ts';
 import type { TriggerResult } from '../../protocol/trigger-messages.ts';
 import { type CommandContext, CommandError, counted, joinSome, withProgress } from '../command.ts';
 import { readJsonInput } from '../read-input.ts';
-import { publishHere } from '../trigger-client.ts';
 import type { PublicCheck } from './check.ts';
 import {
   countCatalogs,
@@ -13,6 +12,7 @@ import {
   splitRequest,
 } from './input.ts';
 import { renderResults } from './report.ts';
+import { publishHere } from './self.ts';
 import type { PublishToOptions } from './to.ts';
 
 export interface PublishOptions extends DirectiveOptions, Omit<PublishToOptions, 'to'> {

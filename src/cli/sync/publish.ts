@@ -8,8 +8,8 @@ import type { PublishedTree } from '../../publisher/published.ts';
 import { batchesOf } from '../../rules/inherited-bytes.ts';
 import type { CommandContext } from '../command.ts';
 import { createKeeper, readPublished } from '../import/published.ts';
+import { publishHere } from '../publish/self.ts';
 import type { PublishToOptions } from '../publish/to.ts';
-import { publishHere } from '../trigger-client.ts';
 import { acceptedOf, type CatalogSubmission, mergeOf, messageOf } from './submission.ts';
 
 // Publishes the differences in a plan. If only resources and offers of a catalog have changed, it publishes them as a MERGE. A replaced catalog

@@ -5,7 +5,8 @@ import { type CommandContext, reasonOf } from '../command.ts';
 import { interruptedExitCode, listenForInterrupt } from '../interrupt.ts';
 import type { ListenAddress } from '../send/callback.ts';
 
-// `signpost sync --watch`: a round every SYNC_SECONDS. A failed round is reported and retried with increasing delays.
+// `signpost sync --watch`: a round every SYNC_SECONDS. A failed round is reported and retried with increasing delays. With --metrics, the
+// outcomes are served at /metrics.
 
 interface Round {
   status: string;

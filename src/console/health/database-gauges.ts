@@ -12,10 +12,11 @@ import {
 import { within } from '../../within.ts';
 import type { ConsoleContext } from '../context.ts';
 
-// Gauges of the database's content: waiting work per receiver, the size of the index, and troubles. They are measured when /metrics is read, at most every few
+// Gauges of the database's content: waiting work per receiver, and the size of the index. They are measured when /metrics is read, at most every few
 // seconds. A slow or missing database does not delay the answer: after a short timeout it has only the known values.
 
 const freshMs = 10_000;
+/** Maximum delay of /metrics by a slow or missing database. */
 const patienceMs = 500;
 /** Keeps measured values this long while measuring fails: a database under load must not make gauges flap. */
 const keptMs = 60_000;
@@ -121,11 +122,10 @@ function tellDeliveries(
     }
 }
 
-export function addTroubleGauge({
-  metrics,
-  troubles,
-  logger,
-}: Omit<Tools, 'database'> & { troubles: Troubles }): void {
+type TroubleTools = Omit<Tools, 'database'> & { troubles: Troubles };
+
+/** Measured at each read of /metrics. If the database is slow or missing, the gauge is omitted. */
+export function addTroubleGauge({ metrics, troubles, logger }: TroubleTools): void {
   const collect = async () => {
     gauge.reset();
     try {

@@ -43,20 +43,27 @@ export async function compareWithLive(
 
 const nothing: ComparedCatalog = { members: {}, resources: new Map(), offers: new Map() };
 
-async function readStored(context: ConsoleContext, known: KnownCatalog) {
+interface Live {
+  catalog: ComparedCatalog;
+  version: number | null;
+  indexedVersion: number | null;
+  inheriting: ReadonlySet<string>;
+}
+
+async function readStored(context: ConsoleContext, known: KnownCatalog): Promise<Live> {
   const copies = await listCopies(context.database, known);
   return {
     catalog: await readKnown(context, 'stored', known.stored),
     version: known.stored?.version ?? null,
     indexedVersion: findOwnCopy(context.config, copies)?.version ?? null,
-    inheriting: new Set<string>(),
+    inheriting: new Set(),
   };
 }
 
 async function readFiles(
   context: ConsoleContext,
   { owner, catalogId }: { owner: string; catalogId: string },
-) {
+): Promise<Live> {
   const { reader, signal } = openTools(context);
   const [crawled] = await listCrawledCatalogs(context.database, owner, [catalogId]);
   const indexedVersion = crawled?.version ?? null;

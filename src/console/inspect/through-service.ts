@@ -61,10 +61,13 @@ export function findOwnCopy(
   return copies.find(({ discovery }) => discovery === own) ?? copies[0];
 }
 
-function linkPublish(
-  catalogId: string,
-  latest: { acceptedAt: Date; messageId: string; result: PublishResult } | undefined,
-): ChainLink {
+interface LatestPublish {
+  acceptedAt: Date;
+  messageId: string;
+  result: PublishResult;
+}
+
+function linkPublish(catalogId: string, latest: LatestPublish | undefined): ChainLink {
   if (!latest) return link('publish', 'unseen', 'No publish of it is recorded here.', { catalogId });
   const { acceptedAt, messageId, result } = latest;
   const about = { catalogId, at: acceptedAt.toISOString() };

@@ -31,13 +31,9 @@ export function ExplainTab({ answer }: { answer: Loaded<FindAnswer> }) {
   );
 }
 
-function Step({
-  step: { step, ms, ...details },
-  whole,
-}: {
-  step: FindAnswer['explain']['steps'][number];
-  whole: number;
-}) {
+type ExplainStep = FindAnswer['explain']['steps'][number];
+
+function Step({ step: { step, ms, ...details }, whole }: { step: ExplainStep; whole: number }) {
   const share = ms === undefined || whole <= 0 ? 0 : Math.min(100, (100 * ms) / whole);
   return (
     <li class="step">

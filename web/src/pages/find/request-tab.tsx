@@ -2,7 +2,7 @@ import { useState } from 'preact/hooks';
 import { session } from '../../api/session.ts';
 import { Code } from '../../ui/code.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
-import { findSender, type Parts, type SnippetName, snippets } from './snippets.ts';
+import { findSender, type SnippetName, type SnippetParts, snippets } from './snippets.ts';
 
 const tabs = [
   { name: 'json', label: 'JSON' },
@@ -22,7 +22,7 @@ const notes: Record<SnippetName, string> = {
     'With examples/python/signpost.py, which waits for the answer and verifies it. Needs the package cryptography; run it in the directory of Signpost: python3 discover.py',
 };
 
-export function RequestTab({ query, request }: Omit<Parts, 'sender'>) {
+export function RequestTab({ query, request }: Omit<SnippetParts, 'sender'>) {
   const [name, setName] = useState<SnippetName>('json');
   const text = snippets[name]({ query, request, sender: findSender(session.value) });
   return (

@@ -11,7 +11,7 @@ export interface Sender {
   keyId: string;
   keyFile: string;
 }
-export interface Parts {
+export interface SnippetParts {
   query: FindQuery;
   request: Request;
   sender: Sender;
@@ -21,7 +21,7 @@ interface Request {
   message: { intent: object };
 }
 
-export const snippets: Record<SnippetName, (parts: Parts) => string> = {
+export const snippets: Record<SnippetName, (parts: SnippetParts) => string> = {
   json: ({ request }) => pretty(request),
   command: ({ query, request, sender }) => command(query) ?? commandWithFile(request, sender),
   curl: ({ request, sender }) => curl(request, sender),
@@ -84,7 +84,7 @@ curl ${quote(`${url}/discover`)} --data-binary @body.raw -H 'content-type: appli
 rm key.der`;
 }
 
-function typescript({ query: { network }, request, sender }: Parts): string {
+function typescript({ query: { network }, request, sender }: SnippetParts): string {
   const { url, registryUrl, id, keyId, keyFile } = sender;
   const options = { pageSize, ...(network !== '' && { networkId: network }) };
   return `import { readFileSync } from 'node:fs';
@@ -105,7 +105,7 @@ await signpost.close();`;
 }
 
 /** An intent has only strings, numbers, lists and objects, whose JSON is valid Python. */
-function python({ query: { network }, request, sender }: Parts): string {
+function python({ query: { network }, request, sender }: SnippetParts): string {
   const { url, registryUrl, id, keyId, keyFile } = sender;
   const scope = network === '' ? '' : `, networkId=${literal(network)}`;
   return `import sys

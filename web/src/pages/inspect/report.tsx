@@ -73,15 +73,9 @@ export function Report({ q, answer, reload }: { q: string; answer: Inspection; r
   );
 }
 
-function VerdictPanel({
-  answer,
-  canCrawl,
-  reload,
-}: {
-  answer: Inspection;
-  canCrawl: boolean;
-  reload(): void;
-}) {
+type VerdictProps = { answer: Inspection; canCrawl: boolean; reload(): void };
+
+function VerdictPanel({ answer, canCrawl, reload }: VerdictProps) {
   const { verdict, node } = answer;
   const { tone, icon } = verdicts[verdict];
   const reason = explainVerdict(answer.chain, answer.because, { naming: true });

@@ -5,10 +5,14 @@ import { FirstSteps } from '../../ui/first-steps.tsx';
 import { Show } from '../../ui/states.tsx';
 import { Tabs } from '../../ui/tabs.tsx';
 import { Ago, spellCount } from '../../ui/time.tsx';
+import { AuditTab } from './audit-tab.tsx';
 import { CatalogsTab } from './catalogs-tab.tsx';
+import { CrawlLogTab } from './crawl-log-tab.tsx';
 import { DeliveriesTab } from './deliveries-tab.tsx';
-import { AuditTab, CrawlLogTab, MastersTab, NodesTab, SubscriptionsTab } from './list-tabs.tsx';
+import { MastersTab } from './masters-tab.tsx';
+import { NodesTab } from './nodes-tab.tsx';
 import { ParticipantsTab } from './participants-tab.tsx';
+import { SubscriptionsTab } from './subscriptions-tab.tsx';
 import './network.css';
 
 const tabs = [

@@ -70,11 +70,9 @@ function KeyEnd({ at }: { at: string }) {
   );
 }
 
-function Key({
-  recordKey: { recordId, publicKey, validUntil, state },
-}: {
-  recordKey: Participant['keys'][number];
-}) {
+type ParticipantKey = Participant['keys'][number];
+
+function Key({ recordKey: { recordId, publicKey, validUntil, state } }: { recordKey: ParticipantKey }) {
   return (
     <>
       <span title={publicKey}>{recordId}</span> <Badge tone={toneOf(state)}>{state}</Badge>
