@@ -50,7 +50,7 @@ describe('roles with 100,000 catalogs and nothing to do', () => {
     admin = new pg.Client(server.url);
     await admin.connect();
     await network.restart(async () => {
-      await fillTables(admin);
+      await fillTables(admin, 100_000);
       // Makes the work of the first start due again.
       await admin.query(
         `update work.housekeeping set due_at = now(); delete from console.minute where process = ''`,

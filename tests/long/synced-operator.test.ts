@@ -7,7 +7,7 @@ it(
   'an operator of 20,000 EVSEs is found as it is after an hour of changes and failures',
   async () => {
     const rounds = 3_600 / secondsPerRound;
-    await expectSyncedOperator({ stations: 10_000, rounds, seed: 36, timeoutMs: 40 * 60_000 });
+    await expectSyncedOperator({ stations: 10_000, rounds, seed: 36, timeoutMs: 100 * 60_000 });
   },
-  60 * 60_000,
+  120 * 60_000,
 );

@@ -1,3 +1,4 @@
+import pg from 'pg';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { purgeExpired } from '../../../src/housekeeping.ts';
@@ -5,8 +6,8 @@ import { silentLogger } from '../../../src/logger.ts';
 import { purgeChanges } from '../../../src/search/cache/invalidation.ts';
 import type { Database } from '../../../src/storage/database.ts';
 import { claimHousekeeping } from '../../../src/storage/work/retention.ts';
-import { useDatabase } from '../../support/database/database.ts';
-import { largeTables, small } from '../../support/database/large-tables.ts';
+import { createTestDatabase, useDatabase } from '../../support/database/database.ts';
+import { fillTables, largeTables, small } from '../../support/database/large-tables.ts';
 
 // Every table of the schema needs a decision here: either old rows are deleted, and the test plants a year of rows, one a day; or something else
 // bounds it. A new table without a decision fails the first test. docs/operating.md gives operators the same information.
@@ -259,6 +260,18 @@ describe('retention', () => {
     expect(decided.size).toBe(rows.length);
     // Also records whether it may be large: tests/long/idle.test.ts fills those that may.
     expect([...largeTables, ...Object.keys(small)].sort()).toEqual([...decided].sort());
+  });
+
+  it('is decided with the columns that the tables have', async () => {
+    const home = await createTestDatabase();
+    const client = new pg.Client(home.url);
+    try {
+      await client.connect();
+      await fillTables(client, 3);
+    } finally {
+      await client.end();
+      await home.drop();
+    }
   });
 
   it.each(Object.entries(planted))(
