@@ -11,7 +11,7 @@ export const register: Register = (program, context) =>
     )
     .option(
       '--tree <path-or-url>',
-      'published files: a directory, or the address of a node; may be repeated. Default: those of the publisher on this machine, if there are any',
+      'published files: a directory, or the address of a node; repeatable. Default: those of the publisher on this machine, if there are any',
       collectTexts,
     )
     .option(

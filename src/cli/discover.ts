@@ -43,7 +43,7 @@ export const register: Register = (program, context) => {
       '--json',
       'print the message of the answer as JSON; bppId of a catalog is the node that publishes it',
     )
-    .option('--explain', 'show how the search is evaluated, on the database of the discovery service')
+    .option('--explain', 'show how the search is evaluated; reads the database of the discovery service')
     .addHelpText('after', examples)
     .action(async (words: string[], options: DiscoverOptions) =>
       (await import('./discover/run.ts')).discover(words, options, context),

@@ -64,7 +64,7 @@ function withOptions(command: Command): Command {
     )
     .option('--keep-doubtful', 'publish stations whose place looks wrong, which are otherwise held back')
     .option('--strict', 'fail, and write nothing, when anything is lost')
-    .option('--network <id>', 'network that the catalogs are for; may be repeated', collectNetworks)
+    .option('--network <id>', 'network that the catalogs are for; repeatable', collectNetworks)
     .option('--json', 'with --dry-run: print JSON; the publish body is JSON in any case')
     .addOption(
       new Option(
@@ -78,7 +78,7 @@ const help = `
 The result is a publish body. Prices become offers. Everything that could not be imported is reported with its row, column and value.
 Offers that you added to a catalog since it was published are kept, and a paused catalog stays paused, if
 PUBLISHER_DIR is the directory that it is published in.
-Exit codes: 0 success, 1 failure, 2 some stations or values were lost or held back.
+Exit codes: 0 success, 1 failure, 2 some stations or values were left out or held back.
 
 Examples:
   $ signpost import csv stations my-stations.csv --out chargers.json

@@ -30,7 +30,7 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
   pause: ['hide published catalogs for now', () => import('./catalog-state.ts')],
   resume: ['show paused catalogs again', () => import('./catalog-state.ts')],
   refresh: [
-    'renew index, manifest and Subscriber record before their announced update',
+    'sign index, manifest and Subscriber record again before their nextUpdate',
     () => import('./refresh.ts'),
   ],
   discover: ['search a discovery service as an app', () => import('./discover.ts')],

@@ -69,7 +69,7 @@ function withOptions(command: Command): Command {
     .option('--keep-doubtful', 'publish stations whose place looks wrong, which are otherwise held back')
     .option('--strict', 'fail, and publish nothing, when anything is lost')
     .option('--report <file>', 'write every finding there, one JSON object a line')
-    .option('--network <id>', 'network that the catalogs are for; may be repeated', collectNetworks)
+    .option('--network <id>', 'network that the catalogs are for; repeatable', collectNetworks)
     .option('--json', 'print the plan as JSON');
 }
 
@@ -78,7 +78,7 @@ const parseNumber = numberOf(/^\d+(\.\d+)?$/, 'It is a number, such as 7.');
 const help = `
 Publishes the differences between a source and what was published from it (recorded in DATA_DIR/sync). Pauses and offers that
 you added by hand are kept, and so are catalogs of other sources.
-Exit codes: 0 success, 1 failure, 2 some stations or values were lost or held back.
+Exit codes: 0 success, 1 failure, 2 some stations or values were left out or held back.
 
 Examples:
   $ signpost sync csv stations my-stations.csv --dry-run

@@ -6,7 +6,7 @@ export const register: Register = (program, context) =>
   program
     .command('verify')
     .argument('[path-or-url]', 'directory of the published files, address of a node, or address of an index')
-    .option('--key <key>', 'recordId=publicKey; may be repeated', collectTexts)
+    .option('--key <key>', 'recordId=publicKey; repeatable', collectTexts)
     .option(
       '--node <subscriber>',
       'node that they must belong to (default: the one that they name)',
