@@ -69,6 +69,7 @@ async function evaluate() {
       processor: emptyTimes(),
       warm: [],
       failed: 0,
+      wrong: [],
       overlaps: emptyTimes(),
     });
   }
@@ -119,7 +120,7 @@ async function measureRound(kind, questions, round) {
     await compareAnswers(question, answers, {
       overlaps: kind.overlaps,
       count: n < job.counted && engines.plain.count,
-    });
+    }).catch(({ message }) => kind.wrong.push(message));
   }
 }
 

@@ -31,7 +31,7 @@ export async function discover(words: readonly string[], options: DiscoverOption
     action: endpoints.discover.name,
     as: consumer.id,
     service: 'discovery service',
-    advise,
+    advise: (code: string) => advise(code, message),
   };
   const send = (asked: DiscoverMessage) =>
     ask({ ...question, document: { context: scope, message: asked } }, options, context);
@@ -61,9 +61,9 @@ function printNothing({ body }: ReceivedAnswer, { near, within }: DiscoverOption
   printResult(context, { catalogs: [], ...(said && { reason: said }) }, text);
 }
 
-function advise(code: string): string {
+function advise(code: string, { intent }: DiscoverMessage): string {
   if (code === 'SCH_INVALID_JSONPATH')
-    return ' Check --where: strings are quoted, and @ is the resource, as in @.resourceAttributes.type == "EV_CHARGER".';
+    return ` Check --where: strings are quoted, and @ is the resource, as in @.resourceAttributes.type == "EV_CHARGER". The whole expression: ${intent.filters?.expression}`;
   if (code.startsWith('AUT_KEY') || code === 'AUT_SUBSCRIBER_NOT_FOUND')
     return ' Is the consumer registered? "signpost up" registers its demo consumer; "signpost registry" registers others.';
   return '';

@@ -153,6 +153,7 @@ describe('signpost discover', () => {
     expect(run.exitCode).toBe(1);
     expect(run.notes).toContain('SCH_INVALID_JSONPATH');
     expect(run.notes).toContain('Check --where');
+    expect(run.notes).toContain('$.catalogs[*].resources[?@.id = "x"]');
   });
 
   it('says what to do when nobody answers there, or when no on_discover comes', async () => {
