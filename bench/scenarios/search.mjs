@@ -130,8 +130,7 @@ async function beside({ title, name, data, resources, database, seeded, job, obs
     printTable(title, evaluated.kinds);
     tellSlowYardsticks({ data: name, resources }, evaluated.kinds);
     const wrong = evaluated.kinds.flatMap((kind) => kind.wrong);
-    if (wrong.length > 0)
-      throw new Error(`${wrong.length} answers differ, the first of them: ${wrong[0]}`);
+    if (wrong.length > 0) throw new Error(`${wrong.length} answers differ, the first of them: ${wrong[0]}`);
   } finally {
     await openSearch?.close();
   }

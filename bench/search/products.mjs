@@ -92,16 +92,16 @@ export function questionsOf(catalogs) {
   const complete = products.filter(({ per100g: { sugar, fat } }) => sugar !== undefined && fat !== undefined);
   const words = [...new Set(products.flatMap(longestWord))];
   const known = new Set(words);
-  return {
-    equality: distinct(complete.map(equality)),
-    'unique fact': distinct(products.map(uniqueFact)),
-    'range + equality': distinct(complete.map((product) => rangeAndEquality(product))),
+  return distinct({
+    equality: complete.map(equality),
+    'unique fact': products.map(uniqueFact),
+    'range + equality': complete.map((product) => rangeAndEquality(product)),
     'rare word': words.map((word) => text(word)),
     'common words': [...combinations(someWords, otherWords, ['milk', 'sugar', 'salt', 'water'])].map(
       (chosen) => text(chosen.join(' ')),
     ),
-    'text + range': distinct(
-      complete.map((product, index) => textAndRange(product, commonWords[index % commonWords.length])),
+    'text + range': complete.map((product, index) =>
+      textAndRange(product, commonWords[index % commonWords.length]),
     ),
     'typing error': words
       .filter((word) => word.length >= 5)
@@ -110,8 +110,8 @@ export function questionsOf(catalogs) {
     sentence: words.map((word, index) =>
       text(`where do I get ${commonWords[index % commonWords.length]} with ${word} for my kitchen`),
     ),
-    'no limit': distinct(complete.map((product) => text(longestWord(product)[0] ?? 'salt', 1_000))),
-  };
+    'no limit': complete.map((product) => text(longestWord(product)[0] ?? 'salt', 1_000)),
+  });
 }
 
 /** Selects about 600 of all products. */

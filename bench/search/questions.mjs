@@ -50,9 +50,12 @@ export function misspeltSql(table, word) {
   };
 }
 
-/** Each question once: two catalogs may lead to the same one. */
-export function distinct(questions) {
-  return [...new Map(questions.map((question) => [nameOf(question), question])).values()];
+/** Each question once, also among kinds: a word with a typing error may be the beginning of another word. */
+export function distinct(kinds) {
+  const seen = new Set();
+  const isNew = (name) => !seen.has(name) && seen.add(name);
+  const once = (questions) => questions.filter((question) => isNew(nameOf(question)));
+  return Object.fromEntries(Object.entries(kinds).map(([kind, questions]) => [kind, once(questions)]));
 }
 
 /** Combinations of one item per list, all different, in an order that changes all lists at once. */

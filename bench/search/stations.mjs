@@ -84,26 +84,23 @@ export function rowsOf({ resources, offers = [], ...head }) {
 
 export function questionsOf(stations) {
   const known = new Set(stations.map((station) => street(station).toLowerCase()));
-  const ofStations = (make) => distinct(stations.map(make));
-  return {
-    equality: distinct(stations.flatMap(({ resources }) => resources.map(equality))),
-    'unique fact': ofStations(uniqueFact),
-    'condition on the catalog': ofStations(conditionOnCatalog),
-    radius: ofStations((station) => near(station)),
-    'radius + range': ofStations((station) => near(station, { from: lowPrice(station) })),
-    'range + equality': ofStations(rangeAndEquality),
-    'text + radius + filter': ofStations(textAndRadiusAndFilter),
-    'rare word': ofStations((station) => text(street(station))),
+  return distinct({
+    equality: stations.flatMap(({ resources }) => resources.map(equality)),
+    'unique fact': stations.map(uniqueFact),
+    'condition on the catalog': stations.map(conditionOnCatalog),
+    radius: stations.map((station) => near(station)),
+    'radius + range': stations.map((station) => near(station, { from: lowPrice(station) })),
+    'range + equality': stations.map(rangeAndEquality),
+    'text + radius + filter': stations.map(textAndRadiusAndFilter),
+    'rare word': stations.map((station) => text(street(station))),
     'common words': fromWords([cities, amenities, sites], ([city, amenity, site]) =>
       text(`fast charger in ${city} with ${amenity} ${site}`),
     ),
-    'typing error': ofStations((station) => {
+    'typing error': stations.map((station) => {
       const word = misspell(street(station).toLowerCase(), known);
       return { ...text(word), sql: misspeltSql(table, word) };
     }),
-    'word half typed': distinct(
-      stations.map((station, index) => halfTyped(street(station), 3 + (index % 3))),
-    ),
+    'word half typed': stations.map((station, index) => halfTyped(street(station), 3 + (index % 3))),
     sentence: fromWords([sites, cities, connectors, amenities], ([site, city, connector, amenity]) =>
       text(`where can I charge my car with ${connector} at a ${site} in ${city} that has ${amenity}`),
     ),
@@ -111,8 +108,8 @@ export function questionsOf(stations) {
     'sentence with it': fromWords([offerWords, cities, connectors], ([word, city, connector]) =>
       text(`is there a ${word} at a fast ${connector} charger in ${city}`),
     ),
-    'no limit': ofStations((station) => rangeAndEquality(station, { size: 1_000, span: 60 })),
-  };
+    'no limit': stations.map((station) => rangeAndEquality(station, { size: 1_000, span: 60 })),
+  });
 }
 
 /** More than are ever asked. */

@@ -42,6 +42,13 @@ describe('the documents', () => {
     expect(files.filter((file) => !existsSync(join(dirname(document), file)))).toEqual([]);
   });
 
+  it.each(documents)('%s has tables with as many cells in each row as in the one above', (document) => {
+    const lines = readFileSync(document, 'utf8').split('\n');
+    const cells = lines.map((line) => (line.startsWith('|') ? line.match(/(?<!\\)\|/g)?.length : undefined));
+    const uneven = lines.filter((_, row) => cells[row - 1] && cells[row] && cells[row] !== cells[row - 1]);
+    expect(uneven).toEqual([]);
+  });
+
   it('are found wherever a block stands, a mark before it counts, and one without is a fault', () => {
     const text =
       '- one\n\n      in a list\n\n1. two\n\n   <!-- not run: why -->\n\n   ```sh\n   fenced\n   ```\n\nthree\n\n    indented\n';

@@ -8,7 +8,7 @@ import { type Hit, hitsOf, sortHits } from '../hit.ts';
 import type { Plan } from '../plan.ts';
 import { findBox, type SpatialPlan } from '../spatial/constraint.ts';
 import type { Tools } from '../tools.ts';
-import { askIndex, askScope, type IndexQuestion, slackMeters } from './ask-index.ts';
+import { askIndex, askServed, type IndexQuestion, slackMeters } from './ask-index.ts';
 import { type OpenSearch, RefusedByOpenSearch } from './client.ts';
 import { placeFact } from './document.ts';
 import { maxResults } from './indexes.ts';
@@ -104,12 +104,13 @@ type IndexHit = { sort: unknown[] };
 
 async function askPage(
   client: OpenSearch,
-  { query, sort }: IndexQuestion,
+  { query, postFilter, sort }: IndexQuestion,
   { size, needed, after, timeoutMs }: { size: number; needed: number; after?: unknown[]; timeoutMs: number },
 ) {
   const path = `/${client.prefix}/_search?allow_partial_search_results=false&filter_path=hits.total.value,hits.hits.sort`;
   const body = {
     ...{ query, sort, size, track_total_hits: needed, _source: false, stored_fields: '_none_' },
+    ...(postFilter && { post_filter: postFilter }),
     ...(after && { search_after: after }),
   };
   type Answer = { hits: { total?: { value: number }; hits?: IndexHit[] } };
@@ -121,7 +122,7 @@ async function askPage(
 }
 
 export async function hasPlace(client: OpenSearch, scope: Scope, paths: readonly string[]): Promise<boolean> {
-  const query = { bool: { filter: [...askScope(scope), { terms: { facts: paths.map(placeFact) } }] } };
+  const query = { bool: { filter: [...askServed(scope), { terms: { facts: paths.map(placeFact) } }] } };
   const body = { size: 0, query, track_total_hits: 1, terminate_after: 1 };
   const path = `/${client.prefix}/_search`;
   const { hits } = await client.ask<{ hits: { total: { value: number } } }>(path, { body });
