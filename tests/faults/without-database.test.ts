@@ -1,6 +1,6 @@
 import { rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, it } from 'vitest';
+import { expect, it, vi } from 'vitest';
 import { silentLogger } from '../../src/logger.ts';
 import { findCluster } from '../../src/storage/embedded/cluster.ts';
 import { findPostmaster } from '../../src/storage/embedded/postmaster.ts';
@@ -32,8 +32,10 @@ it('a process whose database was killed and deleted does not spin, makes no empt
     const postmaster = await findPostmaster(cluster, silentLogger());
     process.kill(postmaster?.pid ?? 0, 'SIGKILL');
     // Its processes write for a moment after the first of them is killed.
-    await rm(cluster.dataDirectory, { recursive: true, maxRetries: 20, retryDelay: 100 });
-    await rm(home, { recursive: true, force: true });
+    const remove = async () => {
+      for (const path of [cluster.dataDirectory, home]) await rm(path, { recursive: true, force: true });
+    };
+    await vi.waitFor(remove, { timeout: 10_000, interval: 100 });
     await until(() => service.log.some((line) => line.includes('are gone')), 'the loss to be told');
 
     const before = await readProcessorSeconds(service);
