@@ -27,6 +27,8 @@ const attackerHost = '127.0.0.66';
 const slowZone = '.slow.test';
 const commandLine = fileURLToPath(new URL('../../dist/cli/main.js', import.meta.url));
 const readyMs = 120_000;
+/** What Node takes under the memory limit of deploy/helm. On a larger machine it would collect its garbage later, and its memory say little. */
+const heapMb = 768;
 
 /** Where nothing is measured, a busy machine must not refuse requests. */
 export const patientSettings = { OVERLOAD_EVENT_LOOP_MS: '60000', DISCOVER_TIMEOUT_MS: '60000' };
@@ -191,7 +193,10 @@ async function registerAll(url, { registry: _registry, console: _console, crowd,
 async function startRole(role, settings) {
   const child = spawn(process.execPath, [commandLine, 'serve', '--roles', role], {
     cwd: settings.DATA_DIR, // so that no .env file is read
-    env: { PATH: process.env.PATH, LOG_LEVEL: 'warn', LOG_FORMAT: 'json', OPERATIONS_PORT: '0', ...settings },
+    env: {
+      ...{ PATH: process.env.PATH, NODE_OPTIONS: `--max-old-space-size=${heapMb}` },
+      ...{ LOG_LEVEL: 'warn', LOG_FORMAT: 'json', OPERATIONS_PORT: '0', ...settings },
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const kill = () => child.kill('SIGKILL');
