@@ -25,6 +25,11 @@ export async function sideBySide({ repeat, ours, yardstick, isWarm = false }) {
   };
 }
 
+/** Undefined beside zero, as when OpenSearch finds none of a few misspelt words. */
+export function ratioTo(value, yardstick) {
+  return yardstick === 0 ? undefined : value / yardstick;
+}
+
 export function median(numbers) {
   const sorted = [...numbers].sort((a, b) => a - b);
   const middle = Math.floor(sorted.length / 2);

@@ -81,5 +81,5 @@ function format(value) {
 }
 
 function ratioText({ ratio, against }) {
-  return ratio === undefined ? 'nothing to compare with' : `${ratio.toFixed(2)} of ${against}`;
+  return ratio === undefined ? (against ?? 'nothing to compare with') : `${ratio.toFixed(2)} of ${against}`;
 }

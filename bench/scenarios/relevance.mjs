@@ -2,6 +2,7 @@
 // client in ranked order, beside OpenSearch with the same products; 1,000 misspelt words of them; and romanised Hindi, if TEST_DATA_DIR has it.
 import { fileURLToPath } from 'node:url';
 import { findObstacle, startOpenSearch } from '../../scripts/opensearch.mjs';
+import { ratioTo } from '../measure.mjs';
 import { catalogsOf, readJudged, readRomanised, resourceOf, textsOf } from '../relevance/collections.mjs';
 import { intervalOf, mean, measureQuery, randomNumbers } from '../relevance/measures.mjs';
 import { misspell } from '../relevance/misspelt.mjs';
@@ -91,7 +92,7 @@ function* judgedRows({ ours, ...others }) {
       unit: 'of 1',
       ...(against.length > 0 && {
         against: `OpenSearch: ${against.map(([name, value]) => `${name} ${value.toFixed(3)}`).join('; ')}`,
-        ratio: mean(valuesOf(ours, figure)) / best,
+        ratio: ratioTo(mean(valuesOf(ours, figure)), best),
       }),
     };
   }
@@ -144,7 +145,7 @@ async function* misspeltRows(products, engines) {
       unit: '%',
       ...(theirs && {
         against: `OpenSearch, ${fuzzy}: ${theirs[index].toFixed(1)} %`,
-        ratio: ours[index] / theirs[index],
+        ratio: ratioTo(ours[index], theirs[index]),
       }),
     };
 }
