@@ -10,14 +10,19 @@ process.env.FAULT_SEED ??= process.env.FAULTS === 'long' ? `${randomInt(1_000_00
 const longFaults = process.env.FAULTS === 'long' ? [] : ['tests/faults/long/**'];
 const sources = join(import.meta.dirname, 'src/');
 const built = join(import.meta.dirname, 'dist/');
+const client = join(import.meta.dirname, 'packages/client/');
+/** These compare the build with its sources. */
+const comparisons = ['tests/package/client-built.test.ts', 'tests/package/precompiled-validators.test.ts'];
 
-/** Users run `dist/`, and so do all tests but units: what they import from `src/` comes from the build. */
+/** Users run `dist/`, and so do all tests but units: what they import from `src/`, and the client package, comes from the build. */
 const onTheBuild: Plugin = {
   name: 'on-the-build',
   enforce: 'pre',
   async resolveId(source, importer, options) {
     if (!source.startsWith('.') || !importer) return undefined;
     const resolved = await this.resolve(source, importer, { ...options, skipSelf: true });
+    if (resolved?.id === join(client, 'src/index.ts'))
+      return { id: join(client, 'dist/index.js'), external: true };
     if (!resolved?.id.startsWith(sources) || !resolved.id.endsWith('.ts')) return resolved;
     return { id: resolved.id.replace(sources, built).replace(/\.ts$/, '.js'), external: true };
   },
@@ -44,7 +49,10 @@ export default defineConfig({
           ...common,
           ...timeouts(60),
           name: 'units',
-          include: ['src/**/*.test.ts', 'packages/*/src/**/*.test.ts', 'web/src/**/*.test.ts'],
+          include: [
+            ...['src/**/*.test.ts', 'packages/*/src/**/*.test.ts', 'web/src/**/*.test.ts'],
+            ...comparisons,
+          ],
         },
       },
       {
@@ -64,7 +72,7 @@ export default defineConfig({
           ...timeouts(600),
           name: 'suites',
           include: ['tests/**/*.test.ts'],
-          exclude: ['tests/ways/**', 'tests/house/**', 'tests/browser/**', ...longFaults],
+          exclude: ['tests/ways/**', 'tests/house/**', 'tests/browser/**', ...comparisons, ...longFaults],
           server,
         },
       },

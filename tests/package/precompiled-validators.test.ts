@@ -19,6 +19,7 @@ const contexts = all.flatMap(({ name, body }) => (body ? [{ name, schema: body.p
 describe('the validators that the build compiles (npm run build)', () => {
   it.each([...messages, ...contexts])('are there for what is read of $name', ({ schema }) => {
     expect(precompiled[digestOf(schema)]).toBeTypeOf('function');
+    expect(compiled(schema, 'firstFault'), 'compared with itself').not.toBe(precompiled[digestOf(schema)]);
   });
 
   it.each(messages)(

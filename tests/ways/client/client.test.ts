@@ -18,7 +18,7 @@ import { defaultNetwork, startNetwork, type TestNetwork } from '../../support/ne
 import { startProvider } from '../../support/network/provider.ts';
 import { until } from '../../support/time.ts';
 
-// The client package, from its source, against real services. Longer than our other tests: a case for each method and each of its outcomes.
+// The client package, as the build bundles it, against real services. Longer than our other tests: a case for each method and each of its outcomes.
 
 describe('the client', () => {
   let network: TestNetwork;
