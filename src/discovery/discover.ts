@@ -34,7 +34,8 @@ const maxWaiting = 100;
 /** Reading, rendering and storing more resources takes tens of milliseconds of the main thread: one at a time per identity. */
 const largePage = { resources: 100, turns: { size: 2, perOwner: 1 } };
 
-type DiscoverContext = DiscoveryContext & {
+interface DiscoverContext {
+  discovery: DiscoveryContext;
   keepPromise: KeepPromise;
   emptySearches: EmptySearches;
   turns: Turns;
@@ -42,18 +43,18 @@ type DiscoverContext = DiscoveryContext & {
   largeTurns: Turns;
   costs?: CostLimits;
   observe: ObserveDiscover;
-};
+}
 type Discover = VerifiedRequest<typeof actions.discover>;
 
 export function addDiscoverRoute(
   server: FastifyInstance,
   service: SignedService,
-  context: Omit<DiscoverContext, 'turns' | 'largeTurns' | 'costs' | 'observe'>,
+  context: Pick<DiscoverContext, 'discovery' | 'keepPromise' | 'emptySearches'>,
 ): void {
-  const { DISCOVER_CONCURRENCY: size, WORKERS } = context.config;
+  const { DISCOVER_CONCURRENCY: size, WORKERS } = context.discovery.config;
   const turns = createTurns({ size, maxWaiting: Math.ceil(maxWaiting / WORKERS) });
   const largeTurns = createTurns(largePage.turns);
-  const observe = observeDiscovers(context.metrics);
+  const observe = observeDiscovers(context.discovery.metrics);
   const own = { ...context, turns, largeTurns, costs: service.costs, observe };
   const handler = (request: Discover) => discover(own, request);
   signedRoute(server, service, actions.discover, handler, { writesLast: true, hasOwnTurns: true });
@@ -61,7 +62,7 @@ export function addDiscoverRoute(
 
 /** An optimistic read: the database usually has not changed since the last search, so this is checked only when the answer is stored. */
 async function discover(context: DiscoverContext, request: Discover): Promise<Answer> {
-  const deadline = createDeadline(context.config.DISCOVER_TIMEOUT_MS, request.arrivedAt);
+  const deadline = createDeadline(context.discovery.config.DISCOVER_TIMEOUT_MS, request.arrivedAt);
   try {
     return await search(context, request, { optimistic: true, deadline });
   } catch (error) {
@@ -77,7 +78,7 @@ async function search(
   options: { optimistic: boolean; deadline: Deadline },
 ): Promise<Answer> {
   const { deadline } = options;
-  const destination = callbackAddress(request, actions.onDiscover, context.config);
+  const destination = callbackAddress(request, actions.onDiscover, context.discovery.config);
   const held: Turn[] = [];
   const take = async (turns: Turns) => {
     const wait = () => deadline.waitForTurn((withinMs) => turns.take(request.identity, withinMs));
@@ -102,7 +103,7 @@ async function answer(
   { destination, ...options }: SearchOptions & { deadline: Deadline; destination: string },
 ): Promise<Answer> {
   const { message, context: scope, identity: owner } = request;
-  const found = await context.search.search({ message, scope }, { ...options, owner });
+  const found = await context.discovery.search.search({ message, scope }, { ...options, owner });
   const isFound = found.answer.resourceCount > 0;
   const answer = await traceAnswer(request, found, (traceparent) =>
     isFound
@@ -127,7 +128,7 @@ async function promise(
   const callback = {
     action: actions.onDiscover.name,
     destination,
-    body: renderCallback(context, request, page),
+    body: renderCallback(context.discovery, request, page),
     requestSignature: request.signature,
     giveUpAfterMs,
     traceparent,
@@ -135,12 +136,12 @@ async function promise(
   };
   await rememberPromise(context.keepPromise, request, answer, { callback, freshness });
   context.costs?.spendAnswer(request.identity, callback.body.length);
-  tellCut(context, request, page);
+  tellCut(context.discovery, request, page);
   return answer;
 }
 
 /** The pagination, or a header without paging, shows that resources are missing; nothing shows missing offers. */
-function tellCut({ logger }: DiscoverContext, request: Discover, { leftOut, pagination }: AnswerPage): void {
+function tellCut({ logger }: DiscoveryContext, request: Discover, { leftOut, pagination }: AnswerPage): void {
   if (leftOut === undefined) return;
   const { messageId, bapId } = request.context;
   if (pagination === undefined)
@@ -150,14 +151,14 @@ function tellCut({ logger }: DiscoverContext, request: Discover, { leftOut, pagi
 }
 
 async function tellNothing(context: DiscoverContext, request: Discover, found: Found, deadline: Deadline) {
-  const { database, logger } = context;
-  await context.search.confirm(found, deadline);
+  const { database, logger, search } = context.discovery;
+  await search.confirm(found, deadline);
   const { total } = found.answer;
   const { message, context: scope, identity: owner } = request;
   const misses =
     total > 0
       ? [beyondTheLast(total)]
-      : await context.search.findNearMisses({ message, scope, deadline, trace: found.trace, owner });
+      : await search.findNearMisses({ message, scope, deadline, trace: found.trace, owner });
   if (misses.length > 0)
     logger.info({ messageId: scope.messageId, misses }, 'nothing was found; these were near misses');
   context.emptySearches.note({

@@ -31,7 +31,7 @@ export async function startDiscoveryRole(
     about: 'The discovery service: it keeps an index of catalogs, and answers what consumers look for.',
     ...{ operations: hosting.operations, consoleUrl: ownConsoleUrl(config) },
   });
-  addDiscoverRoute(server, signed, { ...context, keepPromise, emptySearches });
+  addDiscoverRoute(server, signed, { discovery: context, keepPromise, emptySearches });
   addCrawlLogRoute(server, signed, context);
   addCrawlHintsRoute(server, context);
   sync.addRoutes(server, signed);
