@@ -8,7 +8,7 @@ import {
   replayCallbacks,
   skipCallback,
 } from '../storage/work/callback-list.ts';
-import { type Delivery as DeliveryAnswer, deliveryStates } from './answers/network.ts';
+import { type Delivery as DeliveryAnswer, deliveryStates, type Replay } from './answers/network.ts';
 import { type AuditTools, audited } from './audited.ts';
 import { conflict } from './errors.ts';
 import { withoutNulls } from './list.ts';
@@ -153,7 +153,7 @@ export async function replayParked(
   tools: DeliveryTools,
   by: Actor,
   { receiver, RETRY_HOURS }: { receiver?: string; RETRY_HOURS: number },
-): Promise<{ callbacks: number; pushes: number }> {
+): Promise<Replay> {
   const { database } = tools;
   const target = receiver ?? 'all receivers';
   return audited(tools, by, { action: 'deliveries.replay', target }, async () => {

@@ -1,6 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { Type } from '../protocol/type.ts';
-import { Delivery, DeliveryHistory, deliveryStates, Receiver, ReceiverName } from './answers/network.ts';
+import { Delivery, DeliveryHistory, Receiver, ReceiverName, Replay } from './answers/network.ts';
 import { actorOf } from './audit.ts';
 import type { ConsoleContext } from './context.ts';
 import {
@@ -105,7 +105,7 @@ export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleConte
     summary: 'Try all parked deliveries again, of one receiver or of all.',
     tag,
     body: Type.Object({ receiver: Type.Optional(ReceiverName) }, { title: 'ReplayRequest' }),
-    answer: Type.Object({ callbacks: Type.Integer(), pushes: Type.Integer() }, { title: 'Replayed' }),
+    answer: Replay,
     async handle({ body: { receiver } }, request) {
       const { RETRY_HOURS } = config;
       const replayed = await replayParked(context, actorOf(request), { receiver, RETRY_HOURS });
@@ -121,5 +121,5 @@ function readId(id: string): DeliveryId {
   return read;
 }
 
-const State = Type.Enum([...deliveryStates]);
+const State = Delivery.properties.state;
 const tag = 'Deliveries';

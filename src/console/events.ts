@@ -5,14 +5,13 @@ import { sourceOf } from '../http/source.ts';
 import type { Logger } from '../logger.ts';
 import { type Markers, readMarkers } from '../storage/console/markers.ts';
 import type { Database } from '../storage/database.ts';
+import type { Topic } from './answers/events.ts';
 import { ConsoleError } from './errors.ts';
 import { sealIn } from './operator-token.ts';
 import { addRoute } from './route.ts';
 
 // GET /api/events: server-sent events that name the changed topic; the page then reloads what it shows of it. One poll of the database per second
 // serves all listeners, and only while there are any. So it sees the changes of other processes, too.
-
-export type Topic = keyof Markers | 'inbox';
 
 export type ConsoleEvents = ReturnType<typeof createEvents>;
 

@@ -57,7 +57,7 @@ export const WhyAnswer = titled('WhyAnswer', {
 });
 export type WhyAnswer = Static<typeof WhyAnswer>;
 
-export const Field = titled('Field', {
+const Field = titled('Field', {
   path: Type.String({
     description: 'Path from the resource or offer. [*] means any element: a filter uses [?@…] there.',
     examples: ['@.resourceAttributes.attributes.ratedPower.value'],

@@ -7,7 +7,7 @@ const verdict = {
   nextStep: Type.Optional(Type.String()),
 };
 
-export const ChainLink = titled('ChainLink', {
+const ChainLink = titled('ChainLink', {
   link: Type.String({ examples: ['manifest'] }),
   state: Type.Enum(['ok', 'warning', 'broken', 'unseen']),
   title: Type.String(),
@@ -24,7 +24,7 @@ export const ChainLink = titled('ChainLink', {
 });
 export type ChainLink = Static<typeof ChainLink>;
 
-export const InspectedCatalog = Type.Object({
+const InspectedCatalog = Type.Object({
   catalogId: Type.String(),
   ...verdict,
   indexedVersion: Type.Optional(Type.Integer()),
@@ -33,7 +33,7 @@ export const InspectedCatalog = Type.Object({
 });
 export type InspectedCatalog = Static<typeof InspectedCatalog>;
 
-export const Issue = Type.Object({
+const Issue = Type.Object({
   code: Type.String(),
   message: Type.String(),
   hint: Type.Optional(Type.String()),

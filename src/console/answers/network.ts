@@ -113,6 +113,9 @@ export const Receiver = Type.Object({
 });
 export type Receiver = Static<typeof Receiver>;
 
+export const Replay = titled('Replayed', { callbacks: Type.Integer(), pushes: Type.Integer() });
+export type Replay = Static<typeof Replay>;
+
 /** States in order, failures first. */
 export const deliveryStates = ['parked', 'open', 'delivered'] as const;
 

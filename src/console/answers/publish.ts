@@ -36,7 +36,7 @@ export const PublishAnswer = Type.Object({
 });
 export type PublishAnswer = Static<typeof PublishAnswer>;
 
-export const PublishStep = Type.Object({
+const PublishStep = Type.Object({
   step: Type.String({ examples: ['indexed'] }),
   state: Type.Enum(['done', 'waiting', 'failed']),
   at: Type.Optional(Type.String({ format: 'date-time' })),

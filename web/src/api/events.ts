@@ -1,8 +1,8 @@
 import { signal } from '@preact/signals';
+import type { Topic } from '../../../src/console/answers/events.ts';
 import { isOperator, loadSession, sessionFailed } from './session.ts';
 
-const topics = ['catalog', 'delivery', 'crawl', 'inbox', 'health', 'publish', 'subscription'] as const;
-export type Topic = (typeof topics)[number];
+const topics: Topic[] = ['catalog', 'delivery', 'crawl', 'inbox', 'health', 'publish', 'subscription'];
 
 /** Whether server-sent events arrive. The header shows it: a page without events looks unchanged. `polling`: the console has too many listeners. */
 export const live = signal<'connecting' | 'live' | 'polling' | 'lost'>('connecting');

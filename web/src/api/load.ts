@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks';
+import type { Topic } from '../../../src/console/answers/events.ts';
 import { ApiError, get, pathWith, type Query } from './client.ts';
-import { onChange, type Topic } from './events.ts';
+import { onChange } from './events.ts';
 
 export interface Loaded<T> {
   data?: T;

@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryHistory, Receiver } from '../../../../src/console/answers/network.ts';
+import type { Delivery, DeliveryHistory, Receiver, Replay } from '../../../../src/console/answers/network.ts';
 import { post } from '../../api/client.ts';
 import { useGet, usePaged } from '../../api/load.ts';
 import { hrefTo, navigate, param } from '../../router.ts';
@@ -84,10 +84,7 @@ function Receivers() {
 
 function replayAll(receiver?: string): Promise<boolean> {
   return attempt(async () => {
-    const { callbacks, pushes } = await post<{ callbacks: number; pushes: number }>(
-      '/api/deliveries/replay',
-      receiver === undefined ? {} : { receiver },
-    );
+    const { callbacks, pushes } = await post<Replay>('/api/deliveries/replay', { receiver });
     return `Will be tried again: ${spellCount(callbacks)} callbacks, ${spellCount(pushes)} pushes.`;
   });
 }
