@@ -32,7 +32,6 @@ export const leaves = [
   'fair-turns.ts',
   'group.ts',
   'languages.ts',
-  'own-text.ts',
   'processor-time.ts',
   'program-version.ts',
   'lru-cache.ts',

@@ -6,11 +6,11 @@ import { describe, expect, it } from 'vitest';
 // room makes it by deleting something; a change that deletes lowers the figure.
 const budgets: Record<string, { lines: number; names: number }> = {
   'packages/client/src': { lines: 2050, names: 99 },
-  src: { lines: 2190, names: 105 },
+  src: { lines: 2180, names: 104 },
   'src/catalog': { lines: 2270, names: 48 },
   'src/cli': { lines: 10010, names: 295 },
   'src/conform': { lines: 3050, names: 97 },
-  'src/console': { lines: 5410, names: 205 },
+  'src/console': { lines: 5410, names: 202 },
   'src/delivery': { lines: 1800, names: 70 },
   'src/demo': { lines: 700, names: 31 },
   'src/discovery': { lines: 6760, names: 235 },
@@ -27,7 +27,7 @@ const budgets: Record<string, { lines: number; names: number }> = {
   'src/storage': { lines: 9640, names: 568 },
   'src/telemetry': { lines: 320, names: 10 },
   'src/workers': { lines: 540, names: 19 },
-  'web/src': { lines: 6000, names: 154 },
+  'web/src': { lines: 5990, names: 153 },
 };
 /** A figure that is further from the actual size is lowered. */
 const slackLines = 200;

@@ -1,6 +1,5 @@
 import { addTo } from '../../group.ts';
 import type { Language } from '../../languages.ts';
-import { ownText } from '../../own-text.ts';
 import {
   farMeaning,
   maxBegun,
@@ -135,7 +134,8 @@ async function find(reader: IndexReader, lookups: readonly Lookup[]) {
     const own = new Set([...words.filter((word) => idOf.has(word)), ...(wordsOf.get(index) ?? [])]);
     const selected = select(Array.from(own, (word) => ({ word, id: idOf.get(word) as number })));
     matches.set(name, selected);
-    if (mayKeep) cache.keep(ownText(name), selected);
+    // Keeps a copy: a substring would keep the whole original text in memory.
+    if (mayKeep) cache.keep(Buffer.from(name, 'utf16le').toString('utf16le'), selected);
   }
   return matches;
 }
