@@ -3,6 +3,7 @@
 
 create schema if not exists registry;
 
+-- Participants: one row each, however many keys and networks they have.
 create table registry.participant (
   namespace text not null,      -- a domain
   registry_name text not null,
@@ -30,6 +31,7 @@ create table registry.signing_key (
   foreign key (namespace, registry_name) references registry.participant on delete cascade
 );
 
+-- The networks that a participant belongs to.
 create table registry.membership (
   namespace text not null,
   registry_name text not null,

@@ -4,8 +4,7 @@
 
 create schema if not exists catalog;
 
--- Subscriptions.
-
+-- Subscriptions: the catalogs that a subscriber gets.
 create table catalog.subscription (
   id uuid primary key,
   owner text not null,          -- identity of the subscriber
@@ -34,6 +33,7 @@ create table catalog.lane (
 create index lane_due on catalog.lane (due_at) where due_at is not null;
 create index lane_in_work on catalog.lane (leased_until) where leased_until is not null;
 
+-- Accepted publishes. They are kept for some time after they were processed, as the history.
 create table catalog.submission (
   id bigint generated always as identity primary key,
   publisher text not null,             -- identity
@@ -68,8 +68,7 @@ create table catalog.submission_result (
 );
 create index submission_result_of_catalog on catalog.submission_result (catalog_id, submission_id);
 
--- Catalogs.
-
+-- Catalogs as their publishers last published them, and as they are served. Their resources and offers are in the tables below.
 create table catalog.catalog (
   key bigint generated always as identity primary key,
   id text not null unique,
@@ -132,6 +131,7 @@ create table catalog.inherited (
   primary key (catalog_key, master_key, master_resource_id, edition)
 );
 
+-- The offers of a catalog.
 create table catalog.offer (
   catalog_key bigint not null,
   id text not null,
@@ -252,6 +252,7 @@ create table catalog.download (
   checksum text not null            -- `sha256:` and the hex digest of the compressed bytes
 );
 create index download_expiry on catalog.download (expires_at);
+-- The pieces of each download.
 create table catalog.download_piece (
   download_id uuid not null references catalog.download on delete cascade,
   position integer not null,        -- from 0; all pieces but the last have the same size

@@ -44,6 +44,7 @@ begin
   raise exception 'the index holds as many catalogs as there are keys';
 end $$;
 
+-- The catalogs of all sources. If several sources have the same catalog, one copy is served.
 create table discovery.catalog (
   key bigint primary key default discovery.next_catalog_key() check (key < 134217728), -- 2^27
   source text not null,             -- its source: 'service:<identity>' of a catalog service, or 'node' if it was crawled
@@ -84,6 +85,7 @@ create index catalog_masters on discovery.catalog (key) where type = 'MASTER';
 create index catalog_by_generation on discovery.catalog (generation, key);
 create index catalog_of_operator on discovery.catalog (operator, owner);
 
+-- The resources of these catalogs, as served.
 create table discovery.resource (
   key bigint primary key,
   catalog_key bigint not null generated always as (key >> 26) stored,
@@ -98,6 +100,7 @@ create table discovery.resource (
 create unique index resource_by_id on discovery.resource (id, catalog_key);
 create index resource_by_evse on discovery.resource (evse, catalog_key) where evse is not null;
 
+-- The offers of these catalogs, as served.
 create table discovery.offer (
   key bigint primary key,
   catalog_key bigint not null generated always as (key >> 26) stored,
@@ -199,6 +202,7 @@ begin
   $sql$, name);
 end $$;
 
+-- The generations and their states.
 create table discovery.generation (
   number integer primary key,       -- its schema is index_<number>
   version smallint not null,        -- of the code that makes its entries (src/search/entries/index-format.ts)
@@ -290,6 +294,29 @@ create trigger note_updated after insert or update of state on discovery.generat
 create trigger note_emptied after truncate on discovery.catalog for each statement execute function discovery.note_emptied();
 create trigger note_emptied after truncate on discovery.resource for each statement execute function discovery.note_emptied();
 create trigger note_emptied after truncate on discovery.offer for each statement execute function discovery.note_emptied();
+
+-- The progress of an index in OpenSearch (src/search/opensearch/). Without SEARCH_INDEX=opensearch, these tables stay empty.
+
+-- One row. The process that feeds the index locks it, so only one does.
+create table discovery.external_index (
+  id smallint primary key default 1 check (id = 1),
+  name text,                        -- the index for searches; null while the first one is built
+  building text,                    -- another index, being built
+  walked_up_to bigint,              -- all documents are compared with the index that is being built, or else with the one for searches, up to this key; null: no comparison
+  version bigint not null default 0, -- of the last changes that were sent: milliseconds since 1970, always rising; OpenSearch keeps the highest version of a document
+  snapshot text,                    -- the transactions whose changes are in external_change or in the index
+  server text,                      -- the server where that snapshot is valid (src/storage/freshness.ts)
+  fed_at timestamptz,               -- when the change feed was last read; it is kept for an hour
+  replaces_lists boolean not null default true, -- the lists of the index in PostgreSQL are retired once no process reads them
+  walk_since timestamptz            -- since when the index for searches lacks unknown changes
+);
+
+-- Catalogs that have changed since they were sent.
+create table discovery.external_change (
+  catalog_key bigint primary key,
+  since timestamptz not null
+);
+create index external_change_by_age on discovery.external_change (since);
 
 -- The first generation.
 select discovery.create_index('index_1');

@@ -105,11 +105,12 @@ create table discovery.crawl_source (
 create index crawl_source_due on discovery.crawl_source (due_at) where due_at is not null;
 create index crawl_source_in_work on discovery.crawl_source (leased_until) where leased_until is not null;
 
+-- The hosts of nodes and of their files: the due work of the crawler.
 create table discovery.crawl_host (
   id bigint generated always as identity primary key,
-  host text not null unique,        -- how often in a row it was unreachable
-  failures integer not null default 0, -- no requests to it before then
-  rest_until timestamptz,           -- it is not asked before then
+  host text not null unique,        -- with its port
+  failures integer not null default 0, -- how often in a row it was unreachable
+  rest_until timestamptz,           -- no requests to it before then
   due_at timestamptz,
   lease_token uuid,
   leased_until timestamptz,
@@ -120,6 +121,7 @@ create index crawl_host_in_work on discovery.crawl_host (leased_until) where lea
 -- This index and those named ..._by_due find times that a clock jump has left too far ahead (src/storage/crawl/pull-forward.ts).
 create index crawl_host_resting on discovery.crawl_host (rest_until) where rest_until is not null;
 
+-- The provider nodes.
 create table discovery.crawl_node (
   id bigint generated always as identity primary key,
   node text not null unique,        -- identity
@@ -163,6 +165,7 @@ create table discovery.crawl_stranger (
   asked_at timestamptz not null
 );
 
+-- The catalog indexes of each node.
 create table discovery.crawl_index (
   id bigint generated always as identity primary key,
   node_id bigint not null references discovery.crawl_node on delete cascade,
