@@ -258,8 +258,8 @@ function observeRequests(role: string, metrics: Metrics, logger: Logger) {
     const level = status >= 500 ? 'warn' : isWorthALine ? 'info' : 'debug';
     if (logger.isLevelEnabled(level)) {
       const url = shownUrl(request);
-      const told = { requestId, method, url, status, ms: Math.round(ms), ...(identity && { identity }) };
-      logger[level](refusal ? { ...told, code: refusal } : told, 'request');
+      const line = { requestId, method, url, status, ms: Math.round(ms), ...(identity && { identity }) };
+      logger[level](refusal ? { ...line, code: refusal } : line, 'request');
     }
     done();
   };
