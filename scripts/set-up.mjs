@@ -55,7 +55,7 @@ function install() {
   // EUSAGE means that the lock file lacks something that package.json, or another version of npm, asks for. Any other failure, such as a wrong
   // digest, is no reason to install something else.
   if (!exact.stderr?.includes('EUSAGE')) fail('npm ci', exact);
-  console.log('signpost: npm ci refuses package-lock.json; npm install takes it as far as it goes …');
+  console.log('signpost: npm ci refuses package-lock.json; npm install uses as much of it as it can …');
   run('npm', ['install', '--no-save', ...options]);
 }
 

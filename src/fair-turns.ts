@@ -1,21 +1,21 @@
 /**
  * A semaphore with fair queueing, one queue per owner (an identity). The next turn goes to the waiting owner whose turns took the least time in the
- * last minute. If a turn is a thread, this is processor time.
+ * last minute. For turns in a thread, this is processor time.
  *
  * With `shortMs`, for work that can start again, long turns make way for short ones:
  *
- *   - A turn is long after `shortMs`. While an owner waits whose turn may be short, at most half of the turns may be long. One more is taken away, from the owner who has used the most; owners
- *     known for short turns lose theirs last.
- *   - An owner who lost a turn is known for long ones, until one of its turns was short. While others ask, such owners share half of the turns.
+ *   - A turn is long after `shortMs`. While an owner whose turn may be short waits, at most half of the turns may be long. A long turn beyond that half is taken from the owner that has used the
+ *     most time; owners known for short turns lose theirs last.
+ *   - An owner that lost a turn is known for long ones, until one of its turns is short. While others ask, such owners share half of the turns.
  *   - The last turn is kept for owners known for short ones. While others ask as well, any other owner has at most half of the turns.
  *
  * So short work waits for a short time, however many owners have long work. Without `shortMs`, an owner keeps its turn until the work is done:
  *
  *   - While others ask as well, one owner has at most half of the turns.
- *   - An owner that has none gets one beyond the size, up to twice that.
+ *   - An owner without a turn gets one even if `size` turns are taken, up to twice as many.
  */
 export interface Turns {
-  /** Rejects with NoTurn if none comes in time, or if too many of the owner are waiting already. No owner: work of the process itself. */
+  /** Rejects with NoTurn if no turn comes in time, or if too many calls of the owner already wait. Without an owner, it is work of the process itself. */
   take(owner: string | undefined, withinMs: number): Promise<Turn>;
   close(reason: Error): void;
 }
@@ -25,7 +25,7 @@ export interface Turn {
   meter(read: () => number): () => void;
   /** Ends the turn. A second call does nothing. */
   end(): void;
-  /** Gives its place to others early, because the work continues elsewhere. It still counts as a turn of its owner. */
+  /** Frees the place for others early, because the work continues elsewhere. The turn still counts for its owner. */
   leave(): void;
   /** Aborted with TurnLost when the turn is taken away. */
   readonly lost: AbortSignal;
@@ -200,7 +200,7 @@ export function createTurns({
     }, afterMs / looksPerShortTurn).unref();
   }
 
-  /** Rarely, so that many calls share the cost of the sweep. */
+  /** Runs rarely, so that many calls share the cost of the sweep. */
   function forgetIdle(): void {
     if (now() - sweptAt < slotMs) return;
     sweptAt = now();
@@ -258,7 +258,7 @@ interface Account {
   owner: string | undefined;
   /** Milliseconds, by the number of the slot in which a turn ended. */
   spent: Map<number, number>;
-  /** When one of its turns was last short, or taken away. */
+  /** Short after a short turn, long after a turn was taken away. */
   known?: 'short' | 'long';
   /** Unfinished turns, with or without a place. */
   turns: Set<HeldTurn>;

@@ -33,7 +33,7 @@ import {
 } from './settings.ts';
 
 // The settings of a process: every name, default, unit and meaning is only in `settings` below.
-// scripts/settings-files.mjs makes docs/settings.md and .env.example from it. Longer than our other files: one table, with a row for each setting.
+// scripts/settings-files.mjs makes docs/settings.md and .env.example from it. The file is longer than others, because it is one table, with a row for each setting.
 
 export const roles = ['registry', 'catalog', 'publisher', 'discovery', 'console'] as const;
 export type Role = (typeof roles)[number];
@@ -143,7 +143,7 @@ export const settings = {
   CRAWL_FILE_LIMIT: size('10mb', 'largest baseline or change file, as it is served'),
   CRAWL_INDEX_LIMIT: size('64mb', 'largest catalog index, as it is served'),
   CRAWL_INFLATED_LIMIT: size('100mb', 'largest file when it is decompressed'),
-  CRAWL_MEMORY_LIMIT: size('256mb', 'most memory for decompressed files in work, of all nodes together'),
+  CRAWL_MEMORY_LIMIT: size('256mb', 'most memory for decompressed files in use, of all nodes together'),
   CRAWL_DAILY_LIMIT: size('2gb', 'most that is fetched from one node in a day'),
   CRAWL_MAX_INDEXES: integer(100, 'most catalog indexes of one node', { min: 1 }),
   CRAWL_MAX_ENTRIES: integer(20_000, 'most entries in all catalog indexes of one node', { min: 1 }),
@@ -159,7 +159,7 @@ export const settings = {
   DISCOVER_MAX_LAG_MS: optional(
     milliseconds(
       0,
-      'how long answers may lack a change that replicas (DATABASE_READ_URL) or OpenSearch have not got yet; 0 means that a discover sees everything that was committed before it; empty means 2000 with OpenSearch, else 0',
+      'how long answers may lack a change that replicas (DATABASE_READ_URL) or OpenSearch do not have yet; 0 means that a discover sees everything that was committed before it; empty means 2000 with OpenSearch, else 0',
       { max: 30_000 },
     ),
   ),
@@ -189,7 +189,7 @@ export const settings = {
     'languages whose inflected forms a text search finds, by ISO 639 codes, comma-separated; empty finds only plurals with s',
     readLanguage,
   ),
-  SEARCH_CACHE_PERCENT: integer(100, 'size of the search caches in percent of the usual; 0 means none', {
+  SEARCH_CACHE_PERCENT: integer(100, 'size of the search caches in percent of the default; 0 means none', {
     max: 400,
   }),
   DISCOVER_CONCURRENCY: integer(
@@ -226,7 +226,7 @@ export const settings = {
     readBaseAddress,
   ),
 
-  CONSUMER_ID: subscriberId('consumer.signpost.test', 'who signs the requests of "signpost discover"'),
+  CONSUMER_ID: subscriberId('consumer.signpost.test', 'signing identity of "signpost discover"'),
   CONSUMER_KEY_ID: name('key-1', 'recordId of its signing key'),
   CONSUMER_PRIVATE_KEY: seed('its Ed25519 seed, 32 bytes in Base64; empty generates one into DATA_DIR/keys'),
   CONSUMER_URL: optional(url('its public base address; empty means where the command waits for answers')),
@@ -249,7 +249,7 @@ export const settings = {
   SCHEMA_DIR: optional(text('', 'directory with more domain schemas; empty means only the bundled ones')),
   SCHEMA_HOSTS: list('', 'hosts that unknown domain schemas may be fetched from, comma-separated'),
   SCHEMA_ALIASES: jsonObject(
-    'further addresses of domain schemas: {"prefix of addresses": "prefix that it stands for"}',
+    'further addresses of domain schemas: {"prefix of addresses": "prefix that replaces it"}',
     readSchemaAliases,
   ),
   HISTORY_DAYS: days(
@@ -262,7 +262,7 @@ export const settings = {
   ),
   REGISTRY_HISTORY_DAYS: days(1825, 'how long past versions of registry records are kept'),
   AUDIT_LOG_DAYS: days(365, 'how long entries of the audit log are kept'),
-  HEALTH_DAYS: days(7, "how long the console's numbers per minute are kept"),
+  HEALTH_DAYS: days(7, "how long the console's figures per minute are kept"),
   EMPTY_SEARCH_DAYS: days(7, 'how long the console keeps searches that found nothing, at most 1000 of them'),
 
   BODY_SIZE_LIMIT: size('5mb', 'largest body of a publish or another ordinary request'),
@@ -298,17 +298,17 @@ export const settings = {
   }),
   OVERLOAD_BACKLOG: integer(
     10_000,
-    'unprocessed publishes of all publishers above which those with the most get NET_OVERLOADED',
+    'unprocessed publishes of all publishers above which the publishers with the most get NET_OVERLOADED',
     { min: 1 },
   ),
   PUBLISHER_BACKLOG: integer(1000, 'most unprocessed publishes of one publisher', { min: 1 }),
   PUBLISHER_BACKLOG_BYTES: size('64mb', 'most bytes of unprocessed publishes of one publisher'),
-  ALLOW_PRIVATE_ADDRESSES: flag(false, 'let others name private addresses and plain HTTP (development)'),
+  ALLOW_PRIVATE_ADDRESSES: flag(false, 'accept private addresses and plain HTTP of others (development)'),
   REQUIRE_CALLBACK_CHAIN: flag(false, 'refuse callbacks whose signature does not name their request'),
   CHECK_CALLBACK_ORIGIN: flag(true, 'refuse callback addresses of another origin than the registry record'),
 
   RETRY_BASE_MS: milliseconds(1000, 'first delay of a retry; doubles to 5 minutes', { min: 1, max: 300_000 }),
-  RETRY_HOURS: decimal(24, 'how long a delivery is retried before it parks', { unit: 'hours', max: 8_760 }),
+  RETRY_HOURS: decimal(24, 'how long to retry a delivery before parking it', { unit: 'hours', max: 8_760 }),
   PULL_INLINE_LIMIT: size('1mb', 'largest pull result that is sent inline; a larger one becomes a download'),
   DOWNLOAD_TTL_SECONDS: seconds(3600, 'how long a download can be fetched', { min: 1, max: 2_592_000 }),
 } as const satisfies Record<string, Kind<unknown>>;

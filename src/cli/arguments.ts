@@ -20,7 +20,7 @@ export function signingOptions(command: Command, { as, wait, uri }: Record<'as' 
     .option('--key-id <id>', 'name of the key in the registry', parseKeyId)
     .option('--key <file|seed>', 'the private key (default: the one in DATA_DIR/keys)')
     .option('--wait <seconds>', wait, parseSeconds, usualWaitSeconds)
-    .option('--listen <address>', 'where to wait for it: host:port', parseListen)
+    .option('--listen <address>', 'where to receive the answer: host:port', parseListen)
     .option('--uri <url>', uri, parseUrl);
 }
 

@@ -25,13 +25,13 @@ export const register: Register = (program, context) => {
       '--where <condition>',
       'filter on a resource, such as @.id == "x"; on its price, such as price <= 20 INR or price.energy <= 0.5 EUR; or a whole JSONPath from $',
     )
-    .option('--network <id>', 'only in this network', parseNetwork)
+    .option('--network <id>', 'search only this network', parseNetwork)
     .option('--schema <uri>', 'only this schema context; repeatable', collectTexts)
     .option('--limit <count>', 'resources per page, 1 to 1000', parseCount)
     .option('--offset <count>', 'number of resources to skip', parseOffset)
     .option(
       '--to <url>',
-      'base address of the discovery service (default: the one of this machine)',
+      'base address of the discovery service (default: the one on this machine)',
       parseUrl,
     );
   signingOptions(command, {
@@ -51,10 +51,10 @@ export const register: Register = (program, context) => {
 };
 
 const examples = `
-Exit codes: 0 answered, even without results; 1 refused, not reached, or no answer.
+Exit codes: 0 answered, even without results; 1 refused, service not reached, or no answer.
 
 Examples:
-  $ signpost discover fast charger near me --near 12.97,77.59 --within 5km
+  $ signpost discover fast charger --near 12.97,77.59 --within 5km
   $ signpost discover --where '@.resourceAttributes.attributes.ratedPower.value >= 50' --network nfh.global/beckn-nodes
   $ signpost discover CCS2 --near 48.89,9.18 --where 'price.energy <= 0.6 EUR'
   $ signpost discover charger --near 12.97,77.59 --explain

@@ -19,11 +19,11 @@ export const register: Register = (program, context) =>
 
 const help = `
 Follows the chain as a crawler does: registry, networks, manifest, Subscriber record, indexes, entries, files, masters,
-states. The last lines name the first error and what to do about it. The settings decide what is accepted, as for the
-discovery service: REGISTRY_URL, REQUIRE_MANIFEST, ALLOW_UNSIGNED_INDEX, NETWORK_MEMBERSHIP, MASTER_PUBLISHERS,
-UNKNOWN_CONTEXT and the limits of a crawl. If the signing key is not the registered one, both are named, together with
+states. The last lines name the first error and what to do about it. As in the discovery service, settings decide what
+is accepted: REGISTRY_URL, REQUIRE_MANIFEST, ALLOW_UNSIGNED_INDEX, NETWORK_MEMBERSHIP, MASTER_PUBLISHERS,
+UNKNOWN_CONTEXT and the limits of a crawl. If the signing key is not the registered one, both are shown, together with
 the keys of this machine. If this machine has the database of a discovery service (DATABASE_URL, or the embedded one in
-DATA_DIR), the doctor also warns of chargers that another node publishes.
+DATA_DIR), the doctor also warns about chargers that another node publishes as well.
 Exit codes: 0 the catalogs can be found; 1 otherwise.
 
 Examples:

@@ -45,8 +45,8 @@ export const register: Register = (program, context) => {
 };
 
 const mapped = [
-  ['csv', 'a CSV list, read by a mapping', 'CSV'],
-  ['geojson', 'GeoJSON features, their properties read by a mapping', 'GeoJSON'],
+  ['csv', 'a CSV file, read with a mapping', 'CSV'],
+  ['geojson', 'GeoJSON features, with a mapping for their properties', 'GeoJSON'],
 ] as const;
 
 /** Loads file readers and validators only when needed: help works without them. */
@@ -76,8 +76,8 @@ function withOptions(command: Command): Command {
 
 const help = `
 The result is a publish body. Prices become offers. Everything that could not be imported is reported with its row, column and value.
-Offers that you added to a catalog since it was published are kept, and a paused catalog stays paused, if
-PUBLISHER_DIR is the directory that it is published in.
+If PUBLISHER_DIR is the directory that a catalog is published in, offers that you added to it are kept, and a paused
+catalog stays paused.
 Exit codes: 0 success, 1 failure, 2 some stations or values were left out or held back.
 
 Examples:

@@ -16,7 +16,7 @@ export const register: Register = (program, context) =>
     )
     .option(
       '--to <service>',
-      'base address or subscriberId of the discovery service (default: the one of this machine)',
+      'base address or subscriberId of the discovery service (default: the one on this machine)',
       parseNode,
     )
     .option(

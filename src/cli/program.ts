@@ -27,14 +27,14 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
   debug: ['explain why a signature fails', () => import('./debug.ts')],
   publish: ['publish catalogs as signed files, or to a catalog service', () => import('./publish.ts')],
   retire: ['end published catalogs permanently', () => import('./catalog-state.ts')],
-  pause: ['hide published catalogs for now', () => import('./catalog-state.ts')],
-  resume: ['show paused catalogs again', () => import('./catalog-state.ts')],
+  pause: ['hide published catalogs temporarily', () => import('./catalog-state.ts')],
+  resume: ['make paused catalogs visible again', () => import('./catalog-state.ts')],
   refresh: [
     'sign index, manifest and Subscriber record again before their nextUpdate',
     () => import('./refresh.ts'),
   ],
   discover: ['search a discovery service as an app', () => import('./discover.ts')],
-  mcp: ['let an assistant search the network: a Model Context Protocol server', () => import('./mcp.ts')],
+  mcp: ['let AI assistants search the network: a Model Context Protocol server', () => import('./mcp.ts')],
   catalog: [
     'show catalogs of the local catalog service, and release their ids',
     () => import('./catalog.ts'),
@@ -43,8 +43,8 @@ export const commands: Readonly<Record<string, ListedCommand>> = {
   operators: ['create, list and revoke tokens for the console and its API', () => import('./operators.ts')],
   schema: ['list domain schemas, and check files against them', () => import('./schema.ts')],
   import: ['convert a list of charging stations to EV charger catalogs', () => import('./import.ts')],
-  sync: ['keep published catalogs equal to a source of charging stations', () => import('./sync.ts')],
-  export: ['write published catalogs in the form of another standard', () => import('./export.ts')],
+  sync: ['keep published catalogs in sync with a source of charging stations', () => import('./sync.ts')],
+  export: ['write published catalogs in the format of another standard', () => import('./export.ts')],
   verify: [
     'verify published files as a crawler does: signatures, digests, versions',
     () => import('./verify.ts'),

@@ -37,8 +37,8 @@ Examples:
   $ signpost index rebuild --catalog chargers-london
   $ signpost index check --mend
 
-After an upgrade with another index format, the discovery service builds a new generation next to the one in use, when the last process of the older
-version has ended. Searches stay exact meanwhile.
+If an upgrade changes the index format, the discovery service builds a new generation next to the one in use, as soon as the last process of the older
+version has ended. Searches stay exact during the build.
 These commands use DATABASE_URL, or the embedded database in DATA_DIR.`;
 
 async function showStatus(context: CommandContext): Promise<void> {

@@ -13,7 +13,7 @@ export const register: Register = (program, context) => {
 
   for (const kind of ['csv', 'geojson'] as const) {
     withOptions(
-      group.command(kind).description(`a ${kind === 'csv' ? 'CSV list' : 'GeoJSON file'}, read by a mapping`),
+      group.command(kind).description(`a ${kind === 'csv' ? 'CSV' : 'GeoJSON'} file, read with a mapping`),
     )
       .argument('<mapping>', `YAML or JSON file, or a bundled one: ${listBundledMappings().join(', ')}`)
       .argument('<source>', 'file or address')
@@ -59,10 +59,10 @@ function withOptions(command: Command): Command {
         'what becomes one catalog (default: station; region for more than 2,000 stations)',
       ).choices(perUnits),
     )
-    .option('--grace <days>', 'retire stations that the source has lacked for this long', parseNumber, 7)
+    .option('--grace <days>', 'retire stations missing from the source for this long', parseNumber, 7)
     .option(
       '--max-missing <percent>',
-      'refuse a source that lacks more stations than this at once',
+      'refuse a source that has lost more stations than this at once',
       parseNumber,
       20,
     )

@@ -22,7 +22,7 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
       state: Type.Optional(
         Type.Enum([...nodeStandings], {
           description:
-            'Only nodes in this state. `failing`: manifest, record or an index could not be read; `with failing catalogs`: these could, some catalog could not; `nothing published`: it was read, and names no signed catalog; `not asked for`: the settings no longer name it.',
+            'Only nodes in this state. `failing`: manifest, record or an index could not be read; `with failing catalogs`: these could, some catalog could not; `nothing published`: it was read, and names no signed catalog; `no longer crawled`: the settings no longer name it.',
         }),
       ),
     },

@@ -87,7 +87,7 @@ export async function receivePush(context: ReceivingContext, request: VerifiedRe
     // An unexpected push: the subscriptions may be wrong.
     const spacingMs = context.config.RETRY_BASE_MS * spacingFactor;
     if (!processed) await doubtSubscriptions(tx, service, { everyMs: checkEveryMs, spacingMs });
-    const says = `No active subscription with ${service} matches, and none of it is kept here.`;
+    const says = `No active subscription with ${service} matches, and none of its catalogs is kept here.`;
     const unwanted = processed ? undefined : new ProtocolError('BIZ_NO_RESULTS_FOUND', says);
     const answer = { status: processed ? 200 : 202, body: JSON.stringify(ack(messageId, unwanted)) };
     await rememberAnswer(tx, request, answer, { open: false });

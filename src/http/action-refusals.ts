@@ -21,7 +21,7 @@ export function refusalExamplesOf(id: string | undefined, action: Action): Refus
   return refusalExamples({ ...body?.value, query }, (request) => read(request, action), rows);
 }
 
-/** Later after the examples than the ttl of one of them. */
+/** After the timestamp of the examples, so that a ttl of 30 seconds has elapsed. */
 const readAt = new Date('2026-01-31T12:01:00Z');
 
 function read({ query = {}, ...body }: Record<string, unknown>, action: Action): void {
@@ -160,7 +160,7 @@ const ownRefusals: Partial<Record<keyof typeof actions, Row[]>> = {
     ...publishRefusals,
     refusalExample('unwanted', 'Nothing was subscribed to', [
       'BIZ_NO_RESULTS_FOUND',
-      'No active subscription with catalog.example.org matches, and none of it is kept here.',
+      'No active subscription with catalog.example.org matches, and none of its catalogs is kept here.',
     ]),
   ],
   pull: [

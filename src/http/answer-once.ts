@@ -5,11 +5,11 @@ import { AlreadyRemembered, type RememberedAnswer, type RequestKey } from '../pr
 import type { Answer } from './error-answer.ts';
 
 /**
- * A repeat of an accepted request gets the same answer and does nothing again, even if both arrive at the same moment: the handler remembers its
- * answer in the transaction of its work, and the second of two finds it there.
+ * Idempotency: a repeat of an accepted request gets the same answer and changes nothing, even if both arrive at the same moment. The handler stores
+ * its answer in the transaction of its work, and the second of the two finds it there.
  *
- * With `arrivals`, for handlers that do nothing before that, the memory is not queried for a request that is new to this process: if it was accepted
- * elsewhere, the handler learns so in the end, or fails although the earlier one succeeded.
+ * `arrivals` is for handlers that change nothing before they store the answer. Then the stored answers are not queried for a request that is new to
+ * this process. If another process has accepted it, the handler finds the answer when it stores its own, or fails although the earlier request succeeded.
  */
 export async function answerOnce(
   recall: Recall | undefined,

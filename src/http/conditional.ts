@@ -27,7 +27,7 @@ export function wantedRange(
   return parseRange(headers.range, size);
 }
 
-/** Whether the request wants the part only of the content that the caller has (If-Range), and the content differs. */
+/** Whether If-Range names other content than the current one: the caller's parts would not fit together. */
 function isOtherContent(headers: IncomingHttpHeaders, { etag, lastModified }: Validators): boolean {
   const known = headers['if-range'];
   if (known === undefined || known === etag) return false;

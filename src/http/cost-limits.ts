@@ -28,7 +28,7 @@ export function createCostLimits(
     check(identity: string): void {
       charge(time, identity, 'The requests of this caller took more than its share of time.');
       charge(bytes, identity, 'This caller has sent more than its share of bytes.');
-      const says = 'The answers to this caller were more than its share of bytes. Ask for pages.';
+      const says = 'The answers to this caller exceeded its share of bytes. Ask for pages.';
       charge(answered, identity, says);
     },
     spendMs: spend(time),

@@ -1,7 +1,7 @@
 import type { Dispatcher } from 'undici';
 import { FetchFailure } from './fetch-failure.ts';
 
-// One request and its whole answer, on the callbacks of undici's dispatch: for short answers, a stream each would cost more than reading it.
+// One request and its whole answer, on the callbacks of undici's dispatch: for short answers, a stream would cost more than reading them.
 
 export interface WholeAnswer {
   status: number;

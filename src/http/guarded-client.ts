@@ -18,7 +18,7 @@ import { findLiteralRefusal } from './public-addresses.ts';
 
 export { FetchFailure } from './fetch-failure.ts';
 
-/** The client for all outgoing calls: a time-out for the whole exchange, size limits, and public addresses only, unless the operator configured the address. */
+/** The client for all outgoing calls: a time limit for the whole exchange, size limits, and only public addresses, unless the operator configured the address. */
 export interface GuardedClient {
   /** Reads the whole answer. Throws a FetchFailure if there is no usable answer; every HTTP status is an answer. */
   request(url: string, options: RequestOptions): Promise<FetchedAnswer>;
@@ -176,7 +176,7 @@ export function createGuardedClient({
           return { status, headers, body };
         });
         const body = Readable.from(limited(answer, url, options.maxBytes), { objectMode: false });
-        // Also if the reader never reads, or stops early.
+        // This event also comes if the reader never reads, or stops early.
         body.once('close', () => {
           abandon(answer);
           deadline.clear();
@@ -194,7 +194,7 @@ export function createGuardedClient({
   };
 }
 
-/** We apply our own deadline to the whole exchange; undici's own per phase are off. */
+/** Our deadline applies to the whole exchange; undici's time limits of its phases are off. */
 const agentOptions = {
   keepAliveTimeout: keepAliveMs,
   headersTimeout: 0,

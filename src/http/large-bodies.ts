@@ -15,7 +15,7 @@ import { createThreadPool, DeadlineExceeded } from '../thread-pool.ts';
 /** Larger bodies are read in a thread: reading them at once takes up to 20 ms. */
 export const largeBodyBytes = 128 * 1024;
 const sliceMs = 5;
-/** A body of five megabytes may need a hundred while it is read: one per caller at a time. */
+/** A body of five megabytes may need a hundred megabytes of memory while it is read: one per caller at a time. */
 const threadsAtOnce = { size: 2, perOwner: 1 };
 /** Reading is linear, so it ends; but a new thread takes most of a second to start, and much longer on a busy machine. */
 const deadlineMs = 60_000;

@@ -6,7 +6,7 @@ import { createTurns, type TurnsOptions } from '../fair-turns.ts';
 import { LruCache } from '../lru-cache.ts';
 import { openSystemNames, type SystemNames } from './system-names.ts';
 
-// Resolves names. The system's own way (getaddrinfo) blocks one of the four threads of the process until the name server answers, which a zone can
+// Resolves names. The system's resolver (getaddrinfo) blocks one of the four threads of the process until the name server answers, which a zone can
 // prevent: a few calls to such a name block every other call. Here one slow zone delays only itself:
 //
 //   hosts file, localhost → cache (failures, too) → the same lookup in progress → a turn of the zone → name servers
@@ -126,7 +126,7 @@ function toAddresses(texts: readonly string[]): LookupAddress[] {
   return texts.map((address) => ({ address, family: isIP(address) }));
 }
 
-/** Roughly a registrable domain: two labels, or three below the likes of co.in. Names of one zone share its turns. */
+/** Roughly a registrable domain: two labels, or three below suffixes such as co.in. Names of one zone share its turns. */
 function zoneOf(name: string): string {
   const labels = name.replace(/\.$/, '').split('.');
   const suffix = labels.slice(-2).join('.');

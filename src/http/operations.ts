@@ -92,7 +92,7 @@ export interface OperatedRole {
   ready: () => Promise<unknown>;
   metrics: Metrics;
   document: () => OpenApiDocument;
-  /** The documents at /docs, if there are others than the role's. */
+  /** The documents at /docs, if not only that of the role. */
   docs?: (wanted: string | undefined) => DocsPage;
 }
 

@@ -5,9 +5,9 @@ import { ProtocolError } from '../protocol/errors.ts';
 export interface RateLimit {
   /** Takes one token. Returns 0 if there was one, otherwise the seconds until there is one. */
   take(key: string, nowMs: number): number;
-  /** Takes tokens for a cost that was found out later, even more than there are: the next `take` waits for them. */
+  /** Takes tokens for a cost that is known only afterwards, even more than there are: the next `take` waits until they are refilled. */
   spend(key: string, tokens: number, nowMs: number): void;
-  /** Returns a token that was not owed after all. */
+  /** Refunds a token. */
   giveBack(key: string): void;
 }
 

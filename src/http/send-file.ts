@@ -97,8 +97,8 @@ function answerTo(
   const part = range ?? { start: 0, end: size - 1 };
   const own = { 'content-type': form.contentType, 'content-length': part.end - part.start + 1 };
   if (!range) return { status: 200, headers: { ...always, ...own }, part };
-  const told = { 'content-range': `bytes ${part.start}-${part.end}/${size}` };
-  return { status: 206, headers: { ...always, ...own, ...told }, part };
+  const contentRange = { 'content-range': `bytes ${part.start}-${part.end}/${size}` };
+  return { status: 206, headers: { ...always, ...own, ...contentRange }, part };
 }
 
 /** Files are replaced whole, under a new inode. */

@@ -33,7 +33,7 @@ describe('a server', () => {
     const { url } = await start(actions.publish);
     const answer = await send(`${url}/catalog/publish`, { method: 'GET' });
     expect([answer.status, answer.headers.allow]).toEqual([405, 'POST']);
-    expect(answer.json.message?.error?.message).toBe('/catalog/publish takes POST, not GET.');
+    expect(answer.json.message?.error?.message).toBe('/catalog/publish accepts POST, not GET.');
     expect((await send(`${url}/catalog/publish`, { method: 'HEAD' })).status).toBe(405);
   });
 

@@ -170,7 +170,7 @@ export function createServer(options: ServerOptions): FastifyInstance {
   return server;
 }
 
-/** Uses a caller's own id if it is valid, so that one request can be followed through several services. */
+/** Uses the caller's id if it is valid, so that one request can be followed through several services. */
 function requestId(request: IncomingMessage): string {
   const given = request.headers['x-request-id'];
   return typeof given === 'string' && /^[A-Za-z0-9._-]{8,64}$/.test(given) ? given : randomUUID();
@@ -238,7 +238,7 @@ function unknownRoute(known: readonly KnownRoute[], request: FastifyRequest): Ro
   if (allow.length === 0)
     return new RouteMissing(`There is no ${path} here; /openapi.json lists what there is.`, '');
   const methods = [...new Set(allow)].join(', ');
-  return new RouteMissing(`${path} takes ${methods}, not ${request.method}.`, methods);
+  return new RouteMissing(`${path} accepts ${methods}, not ${request.method}.`, methods);
 }
 
 /** One measurement per request; one line only for those that failed or were slow. */
@@ -258,8 +258,8 @@ function observeRequests(role: string, metrics: Metrics, logger: Logger) {
     const level = status >= 500 ? 'warn' : isWorthALine ? 'info' : 'debug';
     if (logger.isLevelEnabled(level)) {
       const url = shownUrl(request);
-      const told = { requestId, method, url, status, ms: Math.round(ms), ...(identity && { identity }) };
-      logger[level](refusal ? { ...told, code: refusal } : told, 'request');
+      const line = { requestId, method, url, status, ms: Math.round(ms), ...(identity && { identity }) };
+      logger[level](refusal ? { ...line, code: refusal } : line, 'request');
     }
     done();
   };

@@ -136,7 +136,7 @@ interface Progress extends ReceivedRequest {
 const maxRefusedReadMs = 1_000;
 /** Maximum wait of a caller whose earlier requests are slow. */
 const maxTurnWaitMs = 30_000;
-/** The slowest accepted body; slow lines are a hundred times faster. */
+/** The slowest accepted body; even slow connections are a hundred times faster. */
 const defaultBodyProgress: BodyProgress = { bytes: 8 * 1024, everyMs: 5_000 };
 
 const nothing = Buffer.alloc(0);
@@ -263,7 +263,7 @@ function readableMessageId({ body, caller, json, messageId }: Progress): string 
   return findMessageId(attempt(() => JSON.parse(body.toString('utf8'))));
 }
 
-/** The caller's claims, for the answer to a request that was not authenticated. */
+/** The claimed signature, for the answer to a request that was not authenticated. */
 function findRequestSignature(request: FastifyRequest): string | undefined {
   return attempt(() => findSignatureText(authorizationOf(request.raw)));
 }

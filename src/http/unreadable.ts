@@ -9,14 +9,14 @@ export const maxHeaderBytes = 16 * 1024;
 
 /** An `Expect` other than 100-continue (RFC 9110, 10.1.1). Node calls this before there is a request for Fastify. */
 export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
-  const refusal = new ProtocolError('NET_NOT_IMPLEMENTED', 'The only supported Expect is 100-continue.');
+  const refusal = new ProtocolError('NET_NOT_IMPLEMENTED', 'The Expect header must be 100-continue.');
   const body = JSON.stringify(errorAnswer(refusal).body);
   response.writeHead(417, { 'content-type': 'application/json', connection: 'close' }).end(body);
 }
 
 /** Bytes that are not HTTP, and headers that are too slow or too large, never become a request; they are answered on the socket. */
 export function answerUnreadable(error: NodeJS.ErrnoException, socket: AnsweringSocket): void {
-  // During an answer to an earlier request, another one would seem to be part of it.
+  // While an earlier answer is being sent, another one would look like a part of it.
   const isAnswering = socket._httpMessage?.headersSent === true;
   if (error.code === 'ECONNRESET' || !socket.writable || isAnswering) return void socket.destroy();
   const [status, refusal] = unreadable[error.code ?? ''] ?? notHttp;

@@ -29,12 +29,12 @@ export interface VerifiedRequest<A extends Action = Action>
   query: A['query'] extends TSchema ? Static<A['query']> : undefined;
   rawBody: Buffer;
   receivedAt: Date;
-  /** When its last byte came, on the clock of performance.now(). */
+  /** When its last byte arrived, on the clock of performance.now(). */
   arrivedAt: number;
   /** Trace context of the span of its answer, if it is traced. */
   traceparent?: string;
   url: string;
-  /** The key under which it is remembered, if its action is. */
+  /** The key of the stored answer, for actions whose answers are remembered. */
   key: RequestKey;
 }
 

@@ -7,7 +7,7 @@ import type { Problem } from './station.ts';
 
 // Published EV chargers as DATEX II v3 EnergyInfrastructure, as JSON: a table publication, valid by the schemas of version 3.7, and a status one.
 // Members of Regulation (EU) 2025/655's profile that the core of 3.7 lacks (current, prices) are in the extension of the charging point under their
-// profile names. docs/charging.md lists the losses. Longer than our other files: one walk from the catalog down to the connector.
+// profile names. docs/charging.md lists the losses. The file is longer than others, because it is one walk from the catalog down to the connector.
 
 interface DatexOptions {
   now: Date;
@@ -54,7 +54,7 @@ interface ExportContext {
   report(problem: Problem): void;
 }
 
-/** A catalog of one station is a site with one station; a larger one is a site with a station per place. */
+/** A catalog of one station becomes a site with one station, a larger one a site with a station per place. */
 function siteOf(catalog: Catalog, context: ExportContext): JsonObject | undefined {
   const { id, descriptor, provider } = catalog;
   const stations = stationsOf(catalog);

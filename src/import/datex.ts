@@ -21,16 +21,16 @@ import {
 import { slugOf } from './template.ts';
 
 // DATEX II v3 EnergyInfrastructure, as JSON: the table publication and, in the same file or a separate one, the status publication. An
-// EnergyInfrastructureStation is a station, each connector of each charging point a charger. Names match with and without the prefixes of profiles
+// EnergyInfrastructureStation becomes a station, and each connector of each charging point a charger. Names match with and without the prefixes of profiles
 // (`aegi`, `egi`, `afac`, `fac`, `loc`) and in any case, because publishers spell them differently. docs/charging.md has the table of fields.
-// Longer than our other files: one walk from the publication down to the connector.
+// The file is longer than others, because it is one walk from the publication down to the connector.
 
 export const datexLists = /energyInfrastructureSite$/i;
 
 /**
  * Throws an Error with a plain sentence if no document has a table.
  *
- * @param listed sites that were removed from the lists of the documents
+ * @param listed sites that a streaming reader has already taken out of the documents
  */
 export function stationsOfDatex(documents: readonly Json[], listed: JsonItems = []): StationReading {
   const publications = documents.flatMap(payloadsOf);
@@ -138,7 +138,7 @@ function stationOf(
   const tariffs: Tariff[] = [];
   const chargers = listIn(station, 'refillPoint').flatMap((holder) => {
     const given = firstObject(memberOf(holder, 'ElectricChargingPoint'), holder);
-    // Publications of the core without the profile have the profile's members in the extension.
+    // Publications that use only the core schema have the members of the profile in the extension.
     const point = { ...firstObject(memberOf(given, 'ElectricChargingPointExtensionG')), ...given };
     const chargersOfPoint = chargersOf(point, { at, shared, statuses, stationName: name, report });
     const chargerIds = chargersOfPoint.map((charger) => charger.id);
@@ -190,7 +190,7 @@ function chargersOf(
       report('is not a connector type of DATEX II', { column: 'connectorType', value: type });
     const watts =
       memberOf(connector, 'maxPowerAtSocket') ?? [memberOf(point, 'availableChargingPower')].flat()[0];
-    // 0 means unknown: some publishers must send a power.
+    // Some publishers must send a power: 0 means unknown.
     const ratedPower = typeof watts === 'number' && watts > 0 ? powerIn('W', watts) : undefined;
     const format = enumOf(memberOf(connector, 'connectorFormat'));
     const kind = [connectorType ?? 'Charger', ratedPower && `${ratedPower.value} kW`]

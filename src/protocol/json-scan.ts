@@ -193,7 +193,7 @@ class Scanner {
     const byte = this.byte();
     if (byte !== LOWER_U) {
       if (byte === END || !'"\\/bfnrt'.includes(String.fromCharCode(byte)))
-        this.fail('no such escape', start);
+        this.fail('invalid escape sequence', start);
       this.at++;
       return;
     }
@@ -219,7 +219,7 @@ class Scanner {
     if (this.byte() === MINUS) this.at++;
     if (this.byte() === ZERO) {
       this.at++;
-      if (isDigit(this.byte())) this.fail('a number has no leading zeros', start);
+      if (isDigit(this.byte())) this.fail('a number must not have leading zeros', start);
     } else {
       this.digits();
     }

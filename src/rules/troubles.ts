@@ -1,5 +1,5 @@
 // Troubles: lasting failures that otherwise only the log would show. One function turns the known facts into a list; /ready, the metric, `signpost
-// status`, `signpost check` and the console's page Health all show this list.
+// status`, `signpost check` and the console's Health page all show this list.
 
 export const troubleKinds = ['key-not-registered', 'subscription-refused', 'feed-not-in-step'] as const;
 

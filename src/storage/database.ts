@@ -21,13 +21,13 @@ import { DatabaseUnavailable } from './unavailable.ts';
 export { WriteConflict } from './connection.ts';
 export type { Queryable, QueryOptions } from './statement.ts';
 
-// The only access to PostgreSQL: a pool, transactions that are repeated at the database's request, and hints.
+// The only access to PostgreSQL: a pool, transactions that are repeated after a conflict, and hints.
 
 const defaultConnections = 20;
 const defaultTransactionMs = 300_000;
-/** Statements outside transactions are short, and never wait for one. */
+/** Separate connections for short statements, which must not wait for transactions. */
 const connectionsApart = 2;
-/** How often a transaction is tried that the database rolled back because of another one. */
+/** How many times a transaction is tried if the database rolls it back because of another one. */
 const maxTransactionAttempts = 6;
 const firstRepeatMs = 10;
 /** A request that waited this long for a connection gets an error. */
@@ -63,7 +63,7 @@ export interface Database extends Queryable {
   transaction<T>(work: (tx: Transaction) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** Wakes the listeners of a channel, in every process. Only a hint: it can get lost. */
   hint(channel: string): void;
-  /** Hints have an empty payload, and one comes after every reconnect, because some may have been missed. */
+  /** Hints have an empty payload. One comes after every reconnect, because some may have been missed. */
   listen(channel: string, onHint: (payload: string) => void): Listening;
   /** Rejects with a plain sentence while the database is unreachable or accepts no writes. */
   ping(): Promise<void>;
@@ -107,7 +107,7 @@ export async function openDatabase(options: FirstConnectionOptions & DatabaseLim
     withConnection(poolApart, (client) => runStatement(client, text, values)),
   );
   const hints = createHints(url, logger);
-  /** Something was refused since the last successful write. */
+  /** The database was unavailable since the last successful ping. */
   let doubtful = false;
   const watched = async <T>(work: (client: pg.PoolClient) => Promise<T>, waitMs?: number): Promise<T> => {
     try {

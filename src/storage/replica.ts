@@ -7,8 +7,8 @@ import type { Position } from './freshness.ts';
 import { describePooler, isFromPooler, isPooled } from './refuse-pooler.ts';
 import { runStatement } from './statement.ts';
 
-// One address of a streaming replica: its connections, the progress of the server behind each in the primary's log, and whether it is in use. Several
-// servers may share an address (a load balancer), so facts about a server count only for its own connections.
+// One address of a streaming replica: its connections, how much of the primary's log the server behind each has replayed, and whether it is in use.
+// Several servers may share an address (a load balancer), so facts about a server hold only for its own connections.
 
 const connectTimeoutMs = 1_000;
 const checkTimeoutMs = 1_000;
@@ -101,7 +101,7 @@ export class Replica {
     try {
       client = await this.lend(needed);
       if (client === undefined) return 'behind';
-      // The other half of the time is left for the primary, in case this server does not answer.
+      // This server gets half of the time. The other half is for the primary, in case this server does not answer.
       const answer = await runStatement<R>(client, text, values, {
         ...options,
         readTimeoutMs: options.timeoutMs / 2,
@@ -219,7 +219,7 @@ export class Replica {
     return server;
   }
 
-  /** Closes all its connections: if the machine is gone, each of them would have to find out. */
+  /** Closes all its connections: if the machine is gone, each of them would otherwise wait for a timeout. */
   private fail(error: unknown, pool: pg.Pool): void {
     if (pool !== this.pool || isSlow(error)) return;
     this.retryAt = performance.now() + this.pauseMs;
@@ -241,7 +241,7 @@ export class Replica {
   }
 }
 
-/** Whether a server certainly has every change up to a position of the primary. */
+/** Whether a server is known to have every change up to a position of the primary. */
 function shows(server: Server, needed: Position, primary: Primary | undefined): boolean {
   return (
     findProblem(server, primary) === undefined &&

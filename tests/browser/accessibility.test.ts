@@ -28,7 +28,7 @@ const views: Record<string, View> = {
   'a search that finds nothing': { at: '#/find?text=charger&near=0,0&within=1000' },
   'the area by numbers': {
     at: '#/find?near=12.97,77.59&within=3000',
-    open: (page) => page.getByRole('button', { name: 'By numbers' }).click(),
+    open: (page) => page.getByRole('button', { name: 'Enter coordinates' }).click(),
   },
   'the explanation of a search': { at: '#/find?text=charger', open: tab('Explain') },
   'the request of a search': { at: '#/find?text=charger', open: tab('Request') },

@@ -10,7 +10,7 @@ describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs
   it('draws a circle on the map, filters by connector, and reads the price', async () => {
     const page = await scene.visit('#/find');
     await page.getByText('Filters').click();
-    const kind = page.getByLabel('Kind of thing');
+    const kind = page.getByLabel('Resource type');
     await kind.selectOption({ label: await optionOf(page, /EV charger/) });
     await page.getByLabel('Connector type').selectOption('CCS2');
     await page.getByRole('button', { name: 'Draw a circle' }).click();
@@ -33,7 +33,7 @@ describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs
   it('keeps results in view while filters are open, and on a phone begins with the search box', async () => {
     const page = await scene.visit('#/find?text=charger');
     await page.getByText('Filters').click();
-    const kind = page.getByLabel('Kind of thing');
+    const kind = page.getByLabel('Resource type');
     await kind.selectOption({ label: await optionOf(page, /EV charger/) });
     await page.getByLabel('Connector type').waitFor();
     const result = await topOf(page, '.results > li');
@@ -62,7 +62,7 @@ describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs
     const page = await scene.visit('#/find?text=charger');
     const sorting = page.getByLabel('Sort by');
     await sorting.selectOption('by price');
-    const says = page.getByText(/^Sorted by price among the [\d,]+ results of the answer\.$/);
+    const says = page.getByText(/^Only the [\d,]+ results on this page are sorted by price\.$/);
     await page.getByRole('list', { name: 'Results' }).waitFor();
     const { resourceCount, total } = await findChargers(scene, 300);
     expect([resourceCount, await says.count()]).toEqual([total, 0]);
@@ -105,7 +105,7 @@ describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs
 
   it('takes the circle as numbers, by keyboard alone', async () => {
     const page = await scene.visit('#/find');
-    await tabTo(page, 'By numbers');
+    await tabTo(page, 'Enter coordinates');
     await page.keyboard.press('Enter');
     await tabTo(page, 'Radius (m)');
     await page.keyboard.press('Control+A');
@@ -196,7 +196,7 @@ describe.skipIf(!hasChromium)('finding a charger on the page of npm start (needs
 async function filterByKeyboard(page: Page): Promise<void> {
   await tabTo(page, /^Filters/);
   await page.keyboard.press('Enter');
-  await tabTo(page, 'Kind of thing');
+  await tabTo(page, 'Resource type');
   await optionOf(page, /EV charger/);
   await page.keyboard.type('Energy');
   await tabTo(page, 'Connector type');
@@ -244,7 +244,7 @@ async function dragOnMap(page: Page): Promise<void> {
 }
 
 async function optionOf(page: Page, label: RegExp): Promise<string> {
-  const option = page.getByLabel('Kind of thing').locator('option').filter({ hasText: label });
+  const option = page.getByLabel('Resource type').locator('option').filter({ hasText: label });
   await option.first().waitFor({ state: 'attached' });
   return (await option.first().textContent()) ?? '';
 }

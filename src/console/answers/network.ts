@@ -128,16 +128,16 @@ export const Delivery = Type.Object({
   detail: Type.String({ description: 'Details: refused, no endpoint, skipped …' }),
   form: Type.Optional(
     Type.Enum(['full', 'strict'], {
-      description: 'What was sent last: everything, or strict form, for a receiver whose schemas are closed.',
+      description: 'Form of the last attempt: everything, or strict form if the receiver has closed schemas.',
     }),
   ),
-  attempts: Type.Integer({ description: 'Of a push: failures in a row.' }),
+  attempts: Type.Integer({ description: 'For a push: failures in a row.' }),
   failingSince: Type.Optional(Time),
   nextTryAt: Type.Optional(Time),
   lastStatus: Type.Optional(Type.Integer()),
   lastError: Type.Optional(Type.String()),
-  acknowledgedVersion: Type.Optional(Type.Integer({ description: 'Of a push: version at the receiver.' })),
-  version: Type.Optional(Type.Integer({ description: 'Of a push: the current version.' })),
+  acknowledgedVersion: Type.Optional(Type.Integer({ description: 'For a push: version at the receiver.' })),
+  version: Type.Optional(Type.Integer({ description: 'For a push: the current version.' })),
   createdAt: Type.Optional(Time),
 });
 export type Delivery = Static<typeof Delivery>;
@@ -159,12 +159,12 @@ export const DeliveryHistory = titled('DeliveryHistory', {
 export type DeliveryHistory = Static<typeof DeliveryHistory>;
 
 export const nodeStandings = [
-  'not looked at yet',
+  'not crawled yet',
   'failing',
   'with failing catalogs',
   'nothing published',
   'read',
-  'not asked for',
+  'no longer crawled',
 ] as const;
 
 export const CrawledNode = Type.Object({
@@ -175,7 +175,7 @@ export const CrawledNode = Type.Object({
   lastLookAt: Type.Optional(Time),
   nextAt: Type.Optional(Time),
   lastCode: Type.Optional(
-    Type.String({ description: 'Of the last line of the crawl log: the cause, not what follows from it.' }),
+    Type.String({ description: 'The code of the last line of the crawl log: the cause, not its effect.' }),
   ),
   lastMessage: Type.Optional(Type.String()),
   lastLineAt: Type.Optional(Time),
@@ -203,10 +203,10 @@ export const AuditLine = Type.Object({
   at: Type.String({ format: 'date-time' }),
   action: Type.String({ examples: ['deliveries.replay'] }),
   target: Type.String(),
-  outcome: Type.String({ description: '`done`, or why not.' }),
+  outcome: Type.String({ description: '`done`, or the reason for the failure.' }),
   actor: Type.Enum(['console', 'cli']),
   operator: Type.String({
-    description: 'The name of the operator at the console; the user of the system that ran a command.',
+    description: 'The name of the operator at the console, or the system user that ran a command.',
   }),
   from: Type.Optional(Type.String({ description: 'The address that a request to the console came from.' })),
 });
@@ -218,7 +218,7 @@ export const CatalogSummary = Type.Object({
   catalogId: Type.String(),
   name: Type.Optional(Type.String()),
   owner: Type.Optional(
-    Type.String({ description: 'Identity of the publisher; none where the id was released.' }),
+    Type.String({ description: 'Identity of the publisher; missing if the id was released.' }),
   ),
   source: CatalogSource,
   service: Type.Optional(Type.String({ description: 'The catalog service that a copy came from.' })),

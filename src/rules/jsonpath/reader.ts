@@ -60,7 +60,7 @@ export class JsonPathReader {
     const start = this.at;
     const digits = this.match(/-?[0-9]+/y);
     if (digits === undefined) return undefined;
-    if (!/^(?:0|-?[1-9][0-9]*)$/.test(digits)) this.fail('an index has no leading zeros and no -0', start);
+    if (!/^(?:0|-?[1-9][0-9]*)$/.test(digits)) this.fail('an index has leading zeros, or is -0', start);
     const integer = Number(digits);
     if (!Number.isSafeInteger(integer)) this.fail('an index beyond 2^53', start);
     return integer;
@@ -101,7 +101,7 @@ export class JsonPathReader {
     );
     if (unit !== undefined) return JSON.parse(`"\\${unit}"`);
     if (this.takes(quote)) return quote;
-    return JSON.parse(`"\\${this.match(/[bfnrt/\\]/y) ?? this.fail('no such escape', start)}"`);
+    return JSON.parse(`"\\${this.match(/[bfnrt/\\]/y) ?? this.fail('invalid escape sequence', start)}"`);
   }
 }
 

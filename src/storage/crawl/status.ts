@@ -67,13 +67,13 @@ type CatalogStanding =
   | 'failing'
   | 'not read yet'
   | 'not relevant'
-  | 'not asked for'
+  | 'not crawled'
   | 'retired';
 
 /** In the order of precedence. Paused entries have an index, so few documents are parsed. */
 const standing = sql`case
   when retired_at is not null then 'retired'
-  when not named then 'not asked for'
+  when not named then 'not crawled'
   when not relevant then 'not relevant'
   when unverified_since is not null then 'unverified'
   when version is null and waiting_for is not null then 'waiting for a master'
@@ -117,12 +117,12 @@ export async function readCrawlStatus(queryable: Queryable, { limit }: { limit: 
 }
 
 type NodeStanding =
-  | 'not looked at yet'
+  | 'not crawled yet'
   | 'failing'
   | 'with failing catalogs'
   | 'nothing published'
   | 'read'
-  | 'not asked for';
+  | 'no longer crawled';
 
 interface ListedNode {
   node: string;
@@ -149,9 +149,9 @@ export function listNodes(
     from (
       select known.*, state from discovery.crawl_node as known
       cross join lateral (
-        select case when not named and not has_masters then 'not asked for'
+        select case when not named and not has_masters then 'no longer crawled'
           when failures > 0 or exists (select from discovery.crawl_index where node_id = known.id and listed and failures > 0) then 'failing'
-          when checked_at is null then 'not looked at yet'
+          when checked_at is null then 'not crawled yet'
           when exists (select from discovery.crawl_target where node_id = known.id and failures > 0) then 'with failing catalogs'
           when not exists (select from discovery.crawl_target where node_id = known.id) then 'nothing published'
           else 'read' end as state

@@ -23,8 +23,8 @@ export { LeaseLost } from './lease-lost.ts';
 export { type Claim, type Lease, type Settlement, settle } from './leases.ts';
 
 // The loop that processes a table of due work (see leases.ts). It wakes on a hint, when the next row becomes due, when a slot is freed while rows
-// wait, and on a slow poll, because hints may get lost. A row can be handed over to the process that stores it: stored with its lease, it needs no
-// hint, poll or claim. Unsettled work is never lost: the row is due again after a pause, or when its lease ends. Longer than our other files:
+// wait, and on a slow poll, because hints may get lost. The process that stores a row may process it at once: if it stores the row with a lease, no
+// hint, poll or claim is needed. Unsettled work is never lost: the row is due again after a pause, or when its lease ends. The file is longer than others:
 // everything in it shares the state of one loop.
 
 const defaultPollMs = 5_000;
@@ -75,7 +75,7 @@ export interface WorkLoop {
 export interface StartedLoop<Row> extends WorkLoop {
   /** Stores a row and processes it at once. If there is a slot, `store` gets a lease, and returns the claim if it stored the row with it. Otherwise it stores the row as due, with a hint. */
   handOver(group: string, store: Store<Row>): Promise<void>;
-  /** Due work of this loop may have changed outside the table. */
+  /** Call this if due work may have changed outside the table. */
   wake(): void;
 }
 
@@ -86,14 +86,14 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
 ): StartedLoop<Row> {
   const { database, table, concurrency, leaseMs = defaultLeaseMs, pollMs = defaultPollMs } = options;
   const logger = options.logger.child({ table });
-  // Other processes may hold rows for the usual time.
+  // Other processes may hold rows for the default time.
   const longestLeaseMs = Math.max(leaseMs, defaultLeaseMs);
   const held = new Map<string, Held<Row>>();
   const waiting = new Set<string>();
   const slots = createWorkSlots(options.perGroup?.limit ?? concurrency);
   const alarm = createAlarm();
   let closing = false;
-  /** The last claim filled all slots: more is likely due. */
+  /** The last claim filled all slots: more rows are probably due. */
   let full = false;
   /** Due rows may be waiting for a slot. Otherwise a freed slot is no reason to poll. */
   let left = false;
@@ -139,7 +139,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
         await pullForward(database, table, where, { longestWaitMs, longestLeaseMs });
         pullForwardAt = askedAt + pullForwardEveryMs;
       }
-      // First, so that a row that becomes due in between is claimed. Skipped while all slots get filled.
+      // This comes before the claim, so that a row that becomes due in between is claimed. It is skipped while all slots get filled.
       const nextMs = full ? 0 : await msUntilNextDue(database, table, where);
       // Rows handed over meanwhile may take the same slots: a few too many are better than none during a poll.
       const limit = countFreeSlots();
@@ -201,7 +201,7 @@ export function startWorkLoop<Row extends object = Record<string, unknown>>(
     held.set(token, { claim, abort, work, leasedUntil: leasedAt + leaseMs });
   }
 
-  /** A slot was freed: does a row need it, now or soon? */
+  /** After a slot was freed: claims again, now or soon, if a row may need it. */
   function refill(ended?: Claim<Row>): void {
     freed = true;
     if (!left && (ended === undefined || isSettledForGood(ended))) return;

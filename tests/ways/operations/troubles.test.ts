@@ -18,7 +18,7 @@ import { commandLine } from '../../support/processes/up-process.ts';
 import { until } from '../../support/time.ts';
 
 // A discovery service that is not registered: the catalog service refuses its subscription with 401. One list reports this: in the body of /ready, as
-// a metric, in the built `signpost status` and `signpost check`, and in the data of the page Health.
+// a metric, in the built `signpost status` and `signpost check`, and in the data of the Health page.
 
 let network: TestNetwork;
 let discovery: Process;

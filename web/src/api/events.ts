@@ -33,7 +33,7 @@ function connect(): void {
   opened.onopen = () => {
     if (live.value !== 'connecting') {
       void loadSession();
-      readAnew();
+      reloadAll();
     }
     live.value = 'live';
   };
@@ -41,7 +41,7 @@ function connect(): void {
     if (opened.readyState === EventSource.CLOSED) void connectLater();
     else live.value = 'lost';
   };
-  opened.addEventListener('change', ({ data }) => tell(JSON.parse(data).topic));
+  opened.addEventListener('change', ({ data }) => notify(JSON.parse(data).topic));
 }
 
 function stop(): void {
@@ -53,17 +53,17 @@ async function connectLater(): Promise<void> {
   retry = setTimeout(connect, retryMs);
   await loadSession();
   live.value = sessionFailed.value ? 'lost' : 'polling';
-  if (!sessionFailed.value) readAnew();
+  if (!sessionFailed.value) reloadAll();
 }
 
 /** The console's Retry-After, which EventSource does not expose. */
 const retryMs = 15_000;
 
 /** Changes during a disconnection are unknown, so everything is reloaded. */
-function readAnew(): void {
-  for (const topic of topics) tell(topic);
+function reloadAll(): void {
+  for (const topic of topics) notify(topic);
 }
 
-function tell(topic: Topic): void {
+function notify(topic: Topic): void {
   for (const listener of listeners) listener(topic);
 }

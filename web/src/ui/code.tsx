@@ -1,4 +1,4 @@
-import { tell } from './toasts.tsx';
+import { notify } from './toasts.tsx';
 import './code.css';
 
 /** Text for copying. It can scroll, so it is reachable by keyboard. */
@@ -21,8 +21,8 @@ export function Code({ text, label }: { text: string; label: string }) {
 export async function copy(text: string, what: string): Promise<void> {
   try {
     await navigator.clipboard.writeText(text);
-    tell(`Copied: ${what}.`);
+    notify(`Copied: ${what}.`);
   } catch {
-    tell('The browser did not allow copying.', { bad: true });
+    notify('The browser did not allow copying.', { bad: true });
   }
 }

@@ -5,7 +5,7 @@ import './toasts.css';
 const toasts = signal<readonly { id: number; text: string; bad: boolean }[]>([]);
 let count = 0;
 
-export function tell(text: string, { bad = false } = {}): void {
+export function notify(text: string, { bad = false } = {}): void {
   count += 1;
   const toast = { id: count, text, bad };
   toasts.value = [...toasts.value, toast].slice(-shown);
@@ -16,11 +16,11 @@ export function tell(text: string, { bad = false } = {}): void {
 
 export async function attempt(work: () => Promise<string>): Promise<boolean> {
   try {
-    tell(await work());
+    notify(await work());
     return true;
   } catch (error) {
     const { message, hint } = asApiError(error);
-    tell(hint === undefined ? message : `${message} ${hint}`, { bad: true });
+    notify(hint === undefined ? message : `${message} ${hint}`, { bad: true });
     return false;
   }
 }

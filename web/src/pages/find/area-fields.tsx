@@ -10,9 +10,9 @@ import type { Drawing, DrawProps } from './find-map.tsx';
 const kinds = ['circle', 'polygon'] as const;
 const hints: Record<Drawing, string> = {
   circle:
-    'Drag from the centre. By keyboard: arrow keys move the map, Space sets the centre, Enter ends. Escape stops.',
+    'Drag from the centre. By keyboard: arrow keys move the map, Space sets the centre, Enter finishes. Escape cancels.',
   polygon:
-    'Click corner after corner; a double click or the first corner closes it. By keyboard: arrow keys move the map, Space sets a corner, Enter closes. Escape stops.',
+    'Click each corner; a double click, or a click on the first corner, closes the polygon. By keyboard: arrow keys move the map, Space sets a corner, Enter closes. Escape cancels.',
 };
 
 export function AreaFields({ query, drawing, draw }: DrawProps) {
@@ -38,7 +38,7 @@ export function AreaFields({ query, drawing, draw }: DrawProps) {
           aria-expanded={typing}
           onClick={() => setTyping(!typing)}
         >
-          By numbers
+          Enter coordinates
         </button>
       </div>
       <p class="soft small" role="status">
@@ -79,7 +79,7 @@ function CircleFields({ query }: { query: FindQuery }) {
   const holds = numbers.every(({ name, min, max }) => circle[name] >= min && circle[name] <= max);
   return (
     <fieldset class="circle-fields">
-      <legend class="hidden">Circle by numbers</legend>
+      <legend class="hidden">Circle by coordinates</legend>
       {numbers.map(({ name, label, min, max }) => (
         <label key={name} class="field">
           <span>{label}</span>

@@ -10,8 +10,8 @@ export function ExplainTab({ answer }: { answer: Loaded<FindAnswer> }) {
       {({ explain, leftOut }) => (
         <div class="stack">
           <p class="soft small">
-            The index proposes candidates, the evaluator decides. In the order in which the steps ended;{' '}
-            {spellMs(explain.ms)} in all.
+            The index proposes candidates, and the evaluator decides. The steps are in the order in which they
+            ended; {spellMs(explain.ms)} in total.
           </p>
           <ol class="steps">
             {explain.steps.map((step, index) => (
@@ -22,7 +22,7 @@ export function ExplainTab({ answer }: { answer: Loaded<FindAnswer> }) {
           {leftOut && leftOut.resources > 0 && (
             <p class="small">
               {leftOut.resources}
-              {leftOut.orMore ? ' or more' : ''} other resources matched and are not on this page.
+              {leftOut.orMore ? ' or more' : ''} other resources matched but are not on this page.
             </p>
           )}
         </div>

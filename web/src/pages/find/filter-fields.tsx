@@ -22,8 +22,8 @@ export function FilterFields({ query, fields }: { query: FindQuery; fields: Load
       {fields.error && <Problem error={fields.error} retry={fields.reload} />}
       <Choice
         class="field"
-        label="Kind of thing"
-        all="Anything"
+        label="Resource type"
+        all="Any"
         value={query.type}
         options={types.map(({ type, label, resources }) => ({
           value: type,

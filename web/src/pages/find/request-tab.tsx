@@ -17,9 +17,9 @@ const notes: Record<SnippetName, string> = {
   command: 'Signs, sends, waits for the answer and prints it.',
   curl: 'Signs with OpenSSL 3. The answer comes as on_discover to the address in bapUri.',
   typescript:
-    'With signpost-client, which waits for the answer and verifies it. Run it in a project that has the package, or in the directory of Signpost: node discover.mjs',
+    'With signpost-client, which waits for the answer and verifies it. Run it in a project that has the package, or in a clone of Signpost: node discover.mjs',
   python:
-    'With examples/python/signpost.py, which waits for the answer and verifies it. Needs the package cryptography; run it in the directory of Signpost: python3 discover.py',
+    'With examples/python/signpost.py, which waits for the answer and verifies it. Needs the package cryptography; run it in a clone of Signpost: python3 discover.py',
 };
 
 export function RequestTab({ query, request }: Omit<SnippetParts, 'sender'>) {

@@ -113,7 +113,7 @@ function ResultDetails({ found }: { found: Found }) {
       <h3>Origin</h3>
       <Facts
         facts={[
-          ['Owner', catalog.bppId ? linkTo(catalog.bppId) : 'not said'],
+          ['Owner', catalog.bppId ? linkTo(catalog.bppId) : 'not known'],
           ['Catalog', linkTo(catalog.id, catalog.descriptor.name)],
           ['Resource', linkTo(resource.id, <code>{resource.id}</code>)],
         ]}

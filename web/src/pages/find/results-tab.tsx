@@ -54,7 +54,7 @@ export function ResultsTab({ query, answer, found, chosen, choose }: Props) {
             <>
               {by !== 'relevance' && found.length < data.total && (
                 <p class="soft small">
-                  Sorted by {by} among the {spellCount(found.length)} results of the answer.
+                  Only the {spellCount(found.length)} results on this page are sorted by {by}.
                 </p>
               )}
               <ResultList key={address} found={sortFound(found, by)} chosen={chosen} choose={choose} />
@@ -70,7 +70,7 @@ export function ResultsTab({ query, answer, found, chosen, choose }: Props) {
 function spellTotal({ total, orMore, resourceCount }: FindAnswer, shown: number): string {
   const all = Math.max(total ?? 0, resourceCount ?? 0);
   const hidden = resourceCount - shown;
-  const dropped = hidden > 0 ? `, ${spellCount(hidden)} of them without such an offer` : '';
+  const dropped = hidden > 0 ? `, ${spellCount(hidden)} of them without a matching offer` : '';
   return `${spellCount(all)}${orMore ? ' or more' : ''} ${all === 1 ? 'result' : 'results'}${dropped}`;
 }
 

@@ -109,7 +109,7 @@ function python({ query: { network }, request, sender }: SnippetParts): string {
   const { url, registryUrl, id, keyId, keyFile } = sender;
   const scope = network === '' ? '' : `, networkId=${literal(network)}`;
   return `import sys
-sys.path.append("examples/python")  # of Signpost; or have signpost.py beside this file
+sys.path.append("examples/python")  # in a clone of Signpost; or put signpost.py next to this file
 from signpost import Key, Participant, Registry
 
 with open(${literal(keyFile)}) as file:

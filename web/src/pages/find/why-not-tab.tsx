@@ -29,15 +29,15 @@ export function WhyNotTab({ body }: { body: FindBody }) {
     <div class="stack">
       <QueryBar
         label="Id of the resource"
-        placeholder="Id of the resource you miss"
+        placeholder="Id of the missing resource"
         button="Ask why"
         value={asked}
         submit={setAsked}
       />
       {asked === '' ? (
         <p class="soft small">
-          Name a resource that should be among the results of this search: each check is shown for it, in the
-          order in which discover makes them.
+          Enter a resource that should be among the results of this search. The page shows each check that
+          discover makes for it, in order.
         </p>
       ) : (
         <Show of={answer} what="reasons">
@@ -53,7 +53,7 @@ function Reasons({ answer, id }: { answer: WhyAnswer; id: string }) {
     <div class="stack" role="status">
       <p class={answer.found ? 'verdict good' : 'verdict bad'}>
         <Icon name={answer.found ? 'check' : 'cross'} /> {answer.conclusion}
-        {answer.rank !== undefined && <span class="soft"> Place {answer.rank}.</span>}
+        {answer.rank !== undefined && <span class="soft"> Rank {answer.rank}.</span>}
       </p>
       {answer.nextStep && (
         <p>

@@ -16,7 +16,7 @@ export function EmptySearches() {
         caption="searches that found nothing"
         columns={columns}
         keyOf={({ at, intent }) => `${at} ${JSON.stringify(intent)}`}
-        empty="No search without a result."
+        empty="Every search found something."
       />
     </section>
   );

@@ -138,7 +138,7 @@ function Verdict() {
           <p class="trouble-head">
             <Badge tone={healthy ? 'good' : 'bad'}>{healthy ? 'Healthy' : 'Not healthy'}</Badge>
             {healthy &&
-              'The registry has every key, every subscription works, nothing is parked, and the goals are met.'}
+              'The registry has every key, every subscription works, nothing is parked, and all goals are met.'}
           </p>
           {reasons.length > 0 && (
             <ul class="reasons">
@@ -170,10 +170,10 @@ function Troubles() {
   const duplicates = useGet<{ items: Duplicate[] }>('/api/health/duplicates', {}, ['health']);
   return (
     <>
-      <Show of={troubles} what="troubles">
+      <Show of={troubles} what="problems">
         {({ items }) => (
           <TroubleList
-            title="Troubles"
+            title="Problems"
             items={items}
             head={({ role, since }) => (
               <p class="trouble-head soft small">

@@ -21,7 +21,7 @@ export function AuditTab() {
 const columns: readonly Column<AuditLine>[] = [
   { label: 'When', kind: 'short', cell: ({ at }) => <Ago at={at} /> },
   { label: 'Action', cell: ({ action }) => action },
-  { label: 'On what', cell: ({ target }) => target },
+  { label: 'Target', cell: ({ target }) => target },
   {
     label: 'Outcome',
     kind: 'short',

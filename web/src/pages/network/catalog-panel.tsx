@@ -112,9 +112,9 @@ function Versions({ path, catalogId, versions }: VersionsProps) {
     <section class="stack">
       <h3>Versions</h3>
       <p class="soft small">
-        Earlier documents are not kept. Between two versions, the page shows which documents changed, as they
-        are now. <a href={hrefTo('inspect', { q: catalogId })}>Inspect</a> compares what is indexed with what
-        is published.
+        Earlier documents are not kept. For two versions, the page shows which documents changed, and their
+        current content. <a href={hrefTo('inspect', { q: catalogId })}>Inspect</a> compares what is indexed
+        with what is published.
       </p>
       <ul class="versions plain-list">
         {versions.map(({ version, at, by, status }, place) => {

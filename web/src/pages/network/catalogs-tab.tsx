@@ -71,7 +71,7 @@ export function CatalogsTab() {
         caption="catalogs"
         columns={columns}
         keyOf={({ owner: of, catalogId: id, source: by }) => `${by} ${of} ${id}`}
-        empty="No catalog."
+        empty="No catalogs."
         hint="Publish one, or choose other filters."
       />
     </div>

@@ -30,7 +30,7 @@ const columns: readonly Column<LogLine>[] = [
   { label: 'Node', cell: ({ node }) => <NodeLink node={node} /> },
   { label: 'Catalog', kind: 'short', cell: ({ catalogId }) => catalogId },
   {
-    label: 'What was wrong',
+    label: 'Problem',
     cell: ({ code, message, hint }) => (
       <span>
         <code>{code}</code> {message}

@@ -67,7 +67,7 @@ function Receivers() {
           choose={(chosen) => navigate('network', { tab: 'deliveries', state: chosen })}
         />
         <button type="button" onClick={() => void replayAll()}>
-          Replay all that are parked
+          Replay all parked deliveries
         </button>
       </div>
       <PagedTable
@@ -75,7 +75,7 @@ function Receivers() {
         caption="receivers"
         columns={receiverColumns}
         keyOf={({ receiver, kind }) => `${kind} ${receiver}`}
-        empty="Nothing waits."
+        empty="Nothing is waiting."
         hint="Callbacks and pushes appear here as soon as there are any."
       />
     </div>
@@ -122,7 +122,7 @@ function DeliveriesOf({ receiver }: { receiver: string }) {
         caption="deliveries"
         columns={deliveryColumns(act)}
         keyOf={({ id }) => id}
-        empty="No such delivery."
+        empty="No deliveries."
       />
     </div>
   );
@@ -186,7 +186,7 @@ function DeliveryPanel({ id }: { id: string }) {
           </h2>
           <About delivery={data} />
           {data.history.length === 0 ? (
-            <p class="soft">No request of this delivery has failed.</p>
+            <p class="soft">No attempt of this delivery has failed.</p>
           ) : (
             <ol class="attempts stack">
               {[...data.history].reverse().map((exchange) => (

@@ -13,7 +13,7 @@ export function MastersTab() {
       caption="master catalogs"
       columns={columns}
       keyOf={({ owner, catalogId }) => `${owner} ${catalogId}`}
-      empty="No master catalog."
+      empty="No master catalogs."
     />
   );
 }

@@ -39,8 +39,8 @@ const states = [
   'with failing catalogs',
   'read',
   'nothing published',
-  'not looked at yet',
-  'not asked for',
+  'not crawled yet',
+  'no longer crawled',
 ];
 
 const whomToCrawl = 'DISCOVERY_NETWORKS or DISCOVERY_NODES says which nodes the discovery service crawls.';

@@ -28,8 +28,8 @@ export function ParticipantsTab() {
         caption="participants"
         columns={columns}
         keyOf={({ identity }) => identity}
-        empty="No participant."
-        hint="The registry of this process has none; if REGISTRY_URL names another one, look there."
+        empty="No participants."
+        hint="The registry of this process has none; if REGISTRY_URL names another registry, look there."
       />
     </div>
   );

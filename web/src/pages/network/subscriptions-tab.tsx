@@ -19,7 +19,7 @@ export function SubscriptionsTab() {
         keyOf={({ id }) => id}
         empty="No discovery service has subscribed."
       />
-      <h2>Catalog services that are followed from here</h2>
+      <h2>Catalog services that this discovery service follows</h2>
       <PagedTable
         list={feeds}
         caption="feeds"

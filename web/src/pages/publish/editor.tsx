@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import type { Fault } from '../../../../src/console/answers/publish.ts';
-import { tell } from '../../ui/toasts.tsx';
+import { notify } from '../../ui/toasts.tsx';
 import { makeExample } from './example.ts';
 
 interface EditorProps {
@@ -24,7 +24,7 @@ export function Editor({ text, change, faults, warnings, goTo }: EditorProps) {
   const take = async (file: File | undefined) => {
     if (file === undefined) return;
     change(await file.text());
-    tell(`${file.name} is in the editor.`);
+    notify(`${file.name} is in the editor.`);
   };
   return (
     <section class="editor-panel" aria-label="Catalog">
