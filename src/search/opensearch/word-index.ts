@@ -1,5 +1,5 @@
 import { LruCache } from '../../lru-cache.ts';
-import { type TextWord, textWords } from '../../rules/text/forms.ts';
+import { textWords } from '../../rules/text/forms.ts';
 import { isKnown, type TextQuery } from '../../rules/text/rank.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 import { farLookup, type Lookup, type MatchedWord, nearLookup } from '../text/match-words.ts';
@@ -29,9 +29,9 @@ export function createWordWriter(client: OpenSearch, { typing }: IndexFormat) {
 
 /** Maximum of cached matches of lookups, and of cached document counts, until the index changes. */
 const kept = { lookups: 20_000, counts: 100_000 };
-/** Number of words that one request counts. */
-const countedAtOnce = 200;
 const candidatesAtOnce = 10_000;
+/** Number of searches in one request. */
+const searchesAtOnce = 200;
 
 /** Reads the words of a query, with their matches. `reading`: the version of the index. */
 export function createWordReader(client: OpenSearch) {
@@ -52,31 +52,26 @@ type WordCaches = ReturnType<typeof emptyCaches>;
 
 async function readWords(
   client: OpenSearch,
-  { found, counts }: WordCaches,
+  caches: WordCaches,
   { format, languages, text = '' }: AskedText,
 ): Promise<TextQuery> {
-  const find = (lookups: readonly Lookup[]) => findCandidates(client, found, lookups);
-  const count = (words: readonly string[]) => countDocuments(client, counts, words);
   const words = textWords(format.tokenizer.query(text));
-  const documentsOf = (word: string) => counts.find(word) ?? 0;
+  const documentsOf = (word: string) => caches.counts.find(word) ?? 0;
   const nearLookups = words.map((word) => nearLookup(word, format, languages));
-  const isNew = ({ joins }: TextWord, index: number) =>
-    !joins && found.find(nearLookups[index]?.name ?? '') === undefined;
-  const farLookups = words.filter(isNew).map((word) => farLookup(word, format));
-  const [near] = await Promise.all([
-    // It is not known yet whether the index has the new words.
-    find([...nearLookups, ...farLookups]),
-    count([everyDocument, ...words.map(({ word }) => word)]),
-  ]);
+  const near = await find(client, caches, nearLookups, [everyDocument, ...words.map(({ word }) => word)]);
   const asked: MatchedWord[] = words.map((word, index) => ({ ...word, near: near[index] ?? [] }));
-  // The word itself was already counted.
   const gone = asked.filter(({ joins, near }) => {
     return !joins && !isKnown(near.map((match) => ({ ...match, documents: documentsOf(match.word) })));
   });
-  const far = await find(gone.map((word) => farLookup(word, format)));
+  const farLookups = gone.map((word) => farLookup(word, format));
+  const far = await find(client, caches, farLookups, wordsIn(near));
+  await find(client, caches, [], wordsIn(far));
   const matched = asked.map((each) => ({ ...each, far: far[gone.indexOf(each)] }));
-  await count(matched.flatMap((each) => [...each.near, ...(each.far ?? [])]).map(({ word }) => word));
   return weighWords(matched, documentsOf, documentsOf(everyDocument));
+}
+
+function wordsIn(matches: readonly Candidates[]): string[] {
+  return matches.flat().map(({ word }) => word);
 }
 
 function emptyCaches() {
@@ -89,32 +84,35 @@ function emptyCaches() {
 /** Used instead of a word. */
 const everyDocument = '';
 
-async function findCandidates(client: OpenSearch, found: WordCaches['found'], lookups: readonly Lookup[]) {
-  const missing = lookups.filter(({ name }) => !found.find(name));
-  const searches = missing.flatMap(({ words, hashes, range }) => [
-    { size: candidatesAtOnce, query: anyTerm(words, hashes.map(String)) },
+/** The matches of some lookups. The same request counts the documents with some words. */
+async function find(
+  client: OpenSearch,
+  { found, counts }: WordCaches,
+  lookups: readonly Lookup[],
+  words: readonly string[],
+): Promise<Candidates[]> {
+  const unknown = lookups.filter(({ name }) => !found.find(name));
+  const uncounted = [...new Set(words)].filter((word) => counts.find(word) === undefined);
+  const candidates = unknown.flatMap(({ words, hashes, range }) => [
+    sorted({ size: candidatesAtOnce, query: anyTerm(words, hashes.map(String)) }),
     ...(range ? [searchRange(range)] : []),
   ]);
-  const answers = await multiSearch(client, wordsOf(client.prefix), searches);
-  for (const { name, range, select } of missing) {
+  const answers = await multiSearch(client, [
+    ...candidates.map((search) => ({ index: wordsOf(client.prefix), search })),
+    ...uncounted.map((word) => ({ index: client.prefix, search: countDocuments(word) })),
+  ]);
+  for (const { name, range, select } of unknown) {
     const own = answers.splice(0, range ? 2 : 1).flatMap(({ hits }) => hits.hits ?? []);
-    const words = [...new Set(own.map(({ _id }) => _id))];
+    const words = [...new Set(own.map(({ sort }) => sort.at(-1) as string))];
     found.keep(name, select(words.map((word) => ({ id: 0, word }))));
   }
+  for (const [index, word] of uncounted.entries()) counts.keep(word, answers[index]?.hits.total.value ?? 0);
   return lookups.map(({ name }) => found.find(name) ?? []);
 }
 
-async function countDocuments(client: OpenSearch, counts: WordCaches['counts'], words: readonly string[]) {
-  const missing = [...new Set(words)].filter((word) => counts.find(word) === undefined);
-  for (let start = 0; start < missing.length; start += countedAtOnce) {
-    const some = missing.slice(start, start + countedAtOnce);
-    const searches = some.map((word) => ({
-      ...{ size: 0, track_total_hits: true },
-      query: word === everyDocument ? { match_all: {} } : { term: { own: word } },
-    }));
-    const answers = await multiSearch(client, client.prefix, searches);
-    for (const [index, word] of some.entries()) counts.keep(word, answers[index]?.hits.total.value ?? 0);
-  }
+function countDocuments(word: string): object {
+  const query = word === everyDocument ? { match_all: {} } : { term: { own: word } };
+  return { size: 0, track_total_hits: true, query };
 }
 
 type Candidates = ReturnType<Lookup['select']>;
@@ -125,20 +123,30 @@ function anyTerm(key: readonly string[], hashes: readonly string[]): object {
 
 function searchRange({ beginning, maxLength, most }: NonNullable<Lookup['range']>): object {
   const filter = [{ prefix: { key: beginning } }, { range: { length: { lte: maxLength } } }];
-  return { size: most, sort: [{ length: 'asc' }, { key: 'asc' }], query: { bool: { filter } } };
+  return sorted({ size: most, query: { bool: { filter } } }, { length: 'asc' });
 }
 
-type Answer = { error?: object; hits: { total: { value: number }; hits?: { _id: string }[] } };
+/** The word is read as the last value of the order: reading ids from stored fields takes three times as long. */
+function sorted(search: object, ...first: object[]): object {
+  return { ...search, _source: false, stored_fields: '_none_', sort: [...first, { key: 'asc' }] };
+}
 
-const asked = 'responses.error,responses.hits.total.value,responses.hits.hits._id';
+type Answer = { error?: object; hits: { total: { value: number }; hits?: { sort: unknown[] }[] } };
 
-async function multiSearch(client: OpenSearch, index: string, searches: readonly object[]) {
-  if (searches.length === 0) return [];
-  const body = searches.flatMap((search) => ['{}', JSON.stringify(search)]);
-  const path = `/${index}/_msearch?filter_path=${asked}`;
-  const { responses } = await client.ask<{ responses: Answer[] }>(path, { body });
-  const failed = responses.find(({ error }) => error !== undefined);
-  if (failed)
-    throw new Error(`OpenSearch could not read words: ${JSON.stringify(failed.error).slice(0, 300)}`);
-  return responses;
+const asked = 'responses.error,responses.hits.total.value,responses.hits.hits.sort';
+
+async function multiSearch(client: OpenSearch, searches: readonly { index: string; search: object }[]) {
+  const answers: Answer[] = [];
+  for (let start = 0; start < searches.length; start += searchesAtOnce) {
+    const some = searches.slice(start, start + searchesAtOnce);
+    const body = some.flatMap(({ index, search }) => [JSON.stringify({ index }), JSON.stringify(search)]);
+    const { responses } = await client.ask<{ responses: Answer[] }>(`/_msearch?filter_path=${asked}`, {
+      body,
+    });
+    const failed = responses.find(({ error }) => error !== undefined);
+    if (failed)
+      throw new Error(`OpenSearch could not read words: ${JSON.stringify(failed.error).slice(0, 300)}`);
+    answers.push(...responses);
+  }
+  return answers;
 }
