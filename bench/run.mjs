@@ -1,4 +1,4 @@
-// npm run bench [-- scenario…] [--json FILE] [--repeat N] [--size RESOURCES] [--data stations|products|DIR] [--without-opensearch]
+// npm run bench [-- scenario…] [--json FILE] [--repeat N] [--size RESOURCES] [--data stations|products|DIR] [--without-opensearch] [--without-postgresql]
 // Runs the scenarios (by default all of bench/scenarios), prints each row at once and all rows as a table, and writes rows {scenario, value, unit,
 // against, ratio}.
 // Each scenario alternates with its yardstick in the same run; the table shows medians.
@@ -13,6 +13,7 @@ const { values, positionals } = parseArgs({
     size: { type: 'string' },
     data: { type: 'string' },
     'without-opensearch': { type: 'boolean', default: false },
+    'without-postgresql': { type: 'boolean', default: false },
     help: { type: 'boolean', short: 'h', default: false },
   },
 });
@@ -22,6 +23,7 @@ const options = {
   size: values.size && Number(values.size),
   data: values.data,
   withoutOpenSearch: values['without-opensearch'],
+  withoutPostgresql: values['without-postgresql'],
 };
 
 if (values.help) {
@@ -34,6 +36,7 @@ Runs benchmarks, prints each row as it comes and all of them in a table. Without
   --size RESOURCES       how many resources the searches have (100,000)
   --data stations|products  what they search in; for relevance, a directory with judged products
   --without-opensearch   do not compare with OpenSearch, which needs Java 17 and Maven
+  --without-postgresql   do not compare with plain PostgreSQL, which takes a minute for a text in five million resources
 
 Scenarios: ${readdirSync(new URL('./scenarios/', import.meta.url))
     .map((file) => file.replace('.mjs', ''))

@@ -51,6 +51,7 @@ export async function* run({
   size: resources = sizes.resources,
   data: name = 'stations',
   withoutOpenSearch,
+  withoutPostgresql,
 }) {
   const data = sets[name];
   const obstacle = withoutOpenSearch
@@ -76,7 +77,8 @@ export async function* run({
       const value = await compact(database, url);
       rows.push({ scenario: `${title}: lists compacted after the load`, value, unit: 's' });
       const job = { data: name, databaseUrl: url, kept: asked(kept), repeat };
-      rows.push(...(await beside({ title, name, data, resources, database, seeded, job, obstacle })));
+      const yardsticks = { obstacle, withoutPostgresql };
+      rows.push(...(await beside({ title, name, data, resources, database, seeded, job, yardsticks })));
     },
   });
   try {
@@ -103,10 +105,11 @@ function tell(step) {
   console.error(`bench: ${step} …`);
 }
 
-async function beside({ title, name, data, resources, database, seeded, job, obstacle }) {
+async function beside({ title, name, data, resources, database, seeded, job, yardsticks }) {
+  const { obstacle, withoutPostgresql } = yardsticks;
   const rows = [];
-  tell('loads plain PostgreSQL');
-  const plain = await seedPlain(database, data, { resources });
+  if (!withoutPostgresql) tell('loads plain PostgreSQL');
+  const plain = withoutPostgresql ? undefined : await seedPlain(database, data, { resources });
   const openSearch = obstacle ? undefined : await openOpenSearch();
   try {
     if (openSearch) tell('loads OpenSearch, alone and as our index');
@@ -117,6 +120,7 @@ async function beside({ title, name, data, resources, database, seeded, job, obs
     const evaluated = await evaluate({
       ...job,
       openSearchUrl: openSearch?.url,
+      withoutPostgresql,
       rounds: job.repeat,
       perRound,
       ...sizes,

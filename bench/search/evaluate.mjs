@@ -27,7 +27,7 @@ const engines =
           openSearch: openOpenSearch(job, indexes.loaded),
           merged: openOpenSearch(job, indexes.merged),
         }),
-        plain: await openPlain(job),
+        ...(!job.withoutPostgresql && { plain: await openPlain(job) }),
       };
 try {
   process.send(job.isRestart ? await askFirst(job.questions) : await evaluate());
@@ -116,10 +116,9 @@ async function measureRound(kind, questions, round) {
       spent[name] += ms;
       answers[name] = answer;
     }
-    if (engines.plain === undefined) continue;
     await compareAnswers(question, answers, {
       overlaps: kind.overlaps,
-      count: n < job.counted && engines.plain.count,
+      count: n < job.counted && engines.plain?.count,
     }).catch(({ message }) => kind.wrong.push(message));
   }
 }

@@ -115,7 +115,7 @@ export function printTable(title, kinds) {
       ? Math.max(0, median(times.fed) - throughUs.factor * median(times.openSearch) - throughUs.ms).toFixed(1)
       : '',
     ...[ms(times.plain, 50), ms(times.plain, 99)],
-    `${times.openSearch ? share(overlaps.openSearch) : ''}, ${share(overlaps.plain)}`,
+    [overlaps.openSearch, overlaps.plain].flatMap((each) => (each ? share(each) : [])).join(', '),
   ]);
   const table = [[...columns, 'of our page on theirs'], columns.map(() => '---').concat('---'), ...lines];
   console.error(`${title}, ms:\n${table.map((cells) => `| ${cells.join(' | ')} |`).join('\n')}`);
