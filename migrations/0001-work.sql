@@ -14,12 +14,11 @@ create schema if not exists work;
 -- Accepted requests, with their answers. A repeated request gets the same answer, and its work is not repeated.
 create table work.request (
   id bigint generated always as identity primary key,
-  key bytea not null unique,       -- SHA-256 of role, identity, method, url, action and message_id: a url may be longer than an index entry
+  key bytea not null unique,       -- SHA-256 of what identifies a repeat (src/protocol/remembered.ts): a url may be longer than an index entry
   role text not null,              -- the role that received it
   identity text not null,          -- who signed it
   method text not null,            -- HTTP method
   url text not null,               -- path, with the relevant part of the query
-  action text not null,            -- as in context.action
   message_id text not null,
   digest text not null,            -- of the raw body: a different body under the same key is refused
   status integer not null,         -- HTTP status of the answer

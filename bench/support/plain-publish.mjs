@@ -37,8 +37,8 @@ async function write(database, rows) {
   const { publisher, url, messageId, context, body, catalogId, head, ids, documents, callback } = rows;
   const { submissionId, requestId } = await database.transaction(async (tx) => {
     const request = await tx.query(
-      `insert into work.request (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
-       values (decode(md5($1), 'hex'), 'bench', $2, 'POST', '/catalog/publish', 'catalog/publish', $1, 'digest', 200, 'ACK', now(), true)
+      `insert into work.request (key, role, identity, method, url, message_id, digest, status, body, expires, open)
+       values (decode(md5($1), 'hex'), 'bench', $2, 'POST', '/catalog/publish', $1, 'digest', 200, 'ACK', now(), true)
        returning id`,
       [messageId, publisher],
     );

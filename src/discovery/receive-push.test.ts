@@ -56,8 +56,8 @@ describe('a small push', () => {
         status: 202,
         code: 'BIZ_NO_RESULTS_FOUND',
       });
-      const { rows } = await database.apart.query('select action, status from work.request');
-      expect(rows).toEqual([{ action: actions.push.name, status: 202 }]);
+      const { rows } = await database.apart.query('select url, status from work.request');
+      expect(rows).toEqual([{ url: actions.push.path, status: 202 }]);
       expect([transaction.mock.calls.length, query.mock.calls.length]).toEqual([0, 0]);
     } finally {
       await aside.close();

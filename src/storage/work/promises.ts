@@ -116,7 +116,7 @@ async function insert(database: Database, rows: readonly Row[]): Promise<Inserte
 }
 
 const columns = {
-  ...{ key: 'bytea', role: 'text', identity: 'text', method: 'text', url: 'text', action: 'text' },
+  ...{ key: 'bytea', role: 'text', identity: 'text', method: 'text', url: 'text' },
   ...{ message_id: 'text', digest: 'text', status: 'integer', answer: 'text', expires: 'timestamptz' },
   ...{ callback: 'text', destination: 'text', receiver: 'text', body: 'bytea', request_signature: 'text' },
   ...{ give_up_after_ms: 'float8', traceparent: 'text', truncated: 'integer' },
@@ -127,7 +127,7 @@ function valuesOf(row: Row, earlier: readonly Row[]): unknown[] {
   const { key, hash, answer, callback, receiver, lease, freshness } = row;
   const taken = earlier.filter((other) => other.lease && other.receiver === receiver).length;
   return [
-    ...[hash, key.role, key.identity, key.method, key.url, key.action, key.messageId],
+    ...[hash, key.role, key.identity, key.method, key.url, key.messageId],
     ...[answer.digest, answer.status, answer.body, answer.expires],
     ...[callback.action, callback.destination, receiver, callback.body, callback.requestSignature],
     ...[callback.giveUpAfterMs, callback.traceparent, callback.truncated],
@@ -149,8 +149,8 @@ function statementFor(count: number): string {
       select position, message_id, ${freshCondition('snapshot', 'server')} as holds from given
     ), remembered as (
       insert into work.request
-        (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
-      select key, role, identity, method, url, action, message_id, digest, status, answer, expires, true
+        (key, role, identity, method, url, message_id, digest, status, body, expires, open)
+      select key, role, identity, method, url, message_id, digest, status, answer, expires, true
       from given join checked using (position, message_id) where holds order by position
       on conflict (key) do nothing
       returning id as request_id, message_id

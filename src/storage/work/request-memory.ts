@@ -36,8 +36,8 @@ export async function rememberRequest(queryable: Queryable, key: RequestKey, req
   return id;
 }
 
-function insertRequest(queryable: Queryable, key: RequestKey, request: NewRequest) {
-  const row = newRow({ key: hashOf(key), ...key, ...request });
+function insertRequest(queryable: Queryable, { action, ...key }: RequestKey, request: NewRequest) {
+  const row = newRow({ key: hashOf({ action, ...key }), ...key, ...request });
   return queryable.value<number | undefined>(
     sql`insert into work.request ${row} on conflict (key) do nothing returning id`,
     { prepared: true },

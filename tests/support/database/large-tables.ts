@@ -64,8 +64,8 @@ const large: Record<string, string> = {
   'discovery.crawl_lost_master': `(key, owner, id) select n, 'p' || n, 'lost' || n from numbered`,
   'discovery.crawl_log': `(key, node, code, message, hint, first_at, at) select sha256(n::text::bytea), 'p' || n, '', '', '', ${lately}, ${lately} from numbered`,
   'discovery.crawl_stranger': `(node, asked_at) select 'p' || n, now() from numbered`,
-  'work.request': `(key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
-    select sha256(n::text::bytea), 'catalog', 'p' || n, 'POST', '/', 'publish', n, '', 200, '', ${inAnHour}, false from numbered`,
+  'work.request': `(key, role, identity, method, url, message_id, digest, status, body, expires, open)
+    select sha256(n::text::bytea), 'catalog', 'p' || n, 'POST', '/', n, '', 200, '', ${inAnHour}, false from numbered`,
   'work.callback': `(role, action, message_id, destination, receiver, body, request_signature, give_up_at, state, settled_at)
     select 'catalog', 'on_publish', n, '', 'https://p' || n, '', '', now(), 'delivered', now() from numbered`,
   'work.sent_request': `(role, message_id, action, digest, signatures, expires) select 'discovery', n, 'pull', '', '{}', ${inAnHour} from numbered`,

@@ -30,8 +30,8 @@ interface Aged {
 
 const planted: Record<string, Aged> = {
   'work.request': {
-    plant: `insert into work.request (key, role, identity, method, url, action, message_id, digest, status, body, expires, open)
-      select ${key('r')}, 'catalog', 'a', 'POST', '/', 'publish', day, '', 200, '', ${at}, day = 300 from ${days}`,
+    plant: `insert into work.request (key, role, identity, method, url, message_id, digest, status, body, expires, open)
+      select ${key('r')}, 'catalog', 'a', 'POST', '/', day, '', 200, '', ${at}, day = 300 from ${days}`,
     time: 'expires',
     keptDays: 0,
     needed: 1,
