@@ -8,6 +8,8 @@
 --   attempts      how often the row was claimed since this was last set to 0
 -- and an index on due_at, led by the columns that claims select and group by. The index on leased_until finds leases that a clock jump has made too
 -- long (src/storage/work/pull-forward.ts).
+--
+-- message_id, in every schema: messageId of the context of the message. A callback has that of its request.
 
 create schema if not exists work;
 
@@ -19,7 +21,7 @@ create table work.request (
   identity text not null,          -- who signed it
   method text not null,            -- HTTP method
   url text not null,               -- path, with the relevant part of the query
-  message_id text not null,
+  message_id text not null,        -- of the context; of a request without body: its signature
   digest text not null,            -- of the raw body: a different body under the same key is refused
   status integer not null,         -- HTTP status of the answer
   body text not null,              -- the answer
@@ -31,10 +33,11 @@ create index request_forgettable on work.request (expires) where not open;
 create index request_without_body on work.request (message_id) where method <> 'POST';
 
 -- Callbacks: promised with an ACK, and sent with the same bytes until delivered. Due work.
+-- States: refused, the receiver would refuse the same bytes again; parked, not delivered until give_up_at; skipped, given up by an operator.
 create table work.callback (
   id bigint generated always as identity primary key,
   role text not null,               -- the role that sends it
-  action text not null,             -- on_publish, on_pull, ...
+  action text not null,             -- catalog/on_publish, catalog/on_pull or on_discover
   message_id text not null,
   recipient text not null default '', -- identity of the receiver
   destination text not null,        -- URL
@@ -81,7 +84,7 @@ create index receiver_form_until on work.receiver_form (until);
 create table work.sent_request (
   role text not null,           -- the role that sent it
   message_id text not null,
-  action text not null,
+  action text not null,         -- as in context.action
   digest text not null,         -- of the raw body: a callback repeats it
   signatures text[] not null,   -- how a callback may name the request: for each attempt, the text of the signature and the Authorization header
   expires timestamptz not null, -- its callback is accepted until this time
@@ -94,7 +97,7 @@ create table work.taken_callback (
   role text not null,
   message_id text not null,
   signer text not null,         -- identity
-  action text not null,
+  action text not null,         -- of the callback
   digest text not null,         -- of the raw body
   primary key (role, message_id, signer, action, digest),
   foreign key (role, message_id) references work.sent_request on delete cascade
@@ -104,12 +107,12 @@ create table work.taken_callback (
 -- the key is registered. A row that was not written for two minutes belongs to a process that has ended.
 create table work.unregistered_key (
   role text not null,
-  subscriber_id text not null,
-  record_id text not null,
+  subscriber_id text not null,  -- of the role
+  record_id text not null,      -- name of the key
   public_key text not null,     -- Ed25519, in Base64
   problem text not null,        -- a sentence for the operator
-  since timestamptz not null,
-  seen_at timestamptz not null,
+  since timestamptz not null,   -- when the process first found it missing
+  seen_at timestamptz not null, -- when the process last wrote the row
   primary key (role, subscriber_id, record_id, public_key)
 );
 

@@ -22,7 +22,7 @@ create table registry.signing_key (
   registry_name text not null,
   record_id text not null,      -- name of the key
   public_key text not null,     -- Ed25519, as it was registered
-  state text not null check (state in ('draft', 'live', 'suspended', 'revoked', 'expired')),
+  state text not null check (state in ('draft', 'live', 'suspended', 'revoked', 'expired')), -- only live keys are accepted
   valid_from timestamptz,       -- null: unlimited
   valid_until timestamptz,      -- null: unlimited
   ttl_seconds integer not null check (ttl_seconds >= 0), -- how long readers may cache the record
@@ -52,7 +52,7 @@ create view registry.current_record as
     from registry.signing_key k join registry.participant p using (namespace, registry_name);
 
 -- Earlier versions of the records (DeDi: /versions and as_on). A record is a signing key with its participant and the participant's networks, so a
--- change in any of the three tables makes a new version of every record that changes.
+-- change in any of the three tables makes a new version of every record that changes. Columns without a comment are as in those tables.
 create table registry.record_version (
   namespace text not null,
   registry_name text not null,

@@ -1,6 +1,7 @@
 -- Schema catalog: the catalog service. Subscriptions, submissions, current catalogs, and pushes.
 -- Documents have the type `json`, the text as it was first rendered: they are served without parsing.
--- due_at, lease_token, leased_until and attempts: due work, see 0001-work.sql. Versions are those of catalog.catalog.
+-- due_at, lease_token, leased_until and attempts: due work, see 0001-work.sql.
+-- catalog_key and master_key are keys of catalog.catalog, and versions are those of that table.
 
 create schema if not exists catalog;
 
@@ -60,7 +61,7 @@ create index submission_open on catalog.submission (publisher, id) where done_at
 create table catalog.submission_result (
   submission_id bigint not null references catalog.submission on delete cascade,
   position integer not null,    -- of the catalog in the message, from 0
-  catalog_id text not null,
+  catalog_id text not null,     -- as submitted: a refused catalog may not exist
   result json not null,         -- as on_publish reports it
   inherited_bytes bigint not null default 0, -- bytes of templates that the catalog inherits, or would have inherited, as in catalog.catalog
   warnings json,                -- probable mistakes that are not errors (src/catalog/find-warnings.ts); null: none
@@ -79,7 +80,7 @@ create table catalog.catalog (
   full_version integer not null,    -- the last version that removed something: a subscriber that acknowledged an older one needs the whole catalog
   members json not null,            -- the catalog-level members (id, descriptor, provider, bppId, bppUri, isActive, validity) as published
   head json not null,               -- the same as served: with bppId and bppUri even if the publisher gave none
-  is_active boolean not null,
+  is_active boolean not null,       -- isActive; true if the publisher gave none
   resource_count integer not null,
   offer_count integer not null,
   schema_uses jsonb not null,       -- how many resources, offers and considerations use each schema type (context, and context#Type)
@@ -192,6 +193,8 @@ create index push_lane_due on catalog.push_lane (due_at);
 create index push_lane_in_work on catalog.push_lane (leased_until) where leased_until is not null;
 
 -- The versions that each subscriber has acknowledged. A push is computed from this row and the current catalog.
+-- States: acknowledged, nothing is left to send; parked, refused or not delivered in time; no endpoint, the registry has no url of the subscriber;
+-- skipped, given up by an operator. The last three wait for the next version of the catalog; an operator can replay all but skipped ones earlier.
 create table catalog.push (
   id bigint generated always as identity primary key,
   subscriber text not null,         -- identity
@@ -226,7 +229,7 @@ create index push_withdrawn on catalog.push (sent_timestamp) where state = 'with
 create table catalog.pull (
   id bigint generated always as identity primary key,
   owner text not null,              -- identity of the subscriber
-  subscription_id uuid not null,
+  subscription_id uuid not null,    -- catalog.subscription
   page_limit integer not null,      -- maximum number of catalogs on the page
   page_offset bigint not null,      -- catalogs before the page
   context json not null,            -- of the request
@@ -248,7 +251,7 @@ create table catalog.download (
   id uuid primary key,
   owner text not null,              -- identity of the subscriber, the only one that may download it
   expires_at timestamptz not null,
-  size_bytes bigint not null,
+  size_bytes bigint not null,       -- compressed
   checksum text not null            -- `sha256:` and the hex digest of the compressed bytes
 );
 create index download_expiry on catalog.download (expires_at);

@@ -57,7 +57,7 @@ create table discovery.catalog (
   networks text[] not null default '{}', -- empty: every network
   schema_uses jsonb not null,       -- how many resources, offers and considerations use each schema type (context, and context#Type)
   schema_types text[] not null,     -- the names in schema_uses
-  is_active boolean not null,
+  is_active boolean not null,       -- isActive; true if the catalog has none
   served boolean not null default true, -- false while it is withdrawn, gone, or the copy of another source is served
   valid_from timestamptz,           -- validity: inclusive bounds; null: no bound
   valid_until timestamptz,
@@ -71,7 +71,7 @@ create table discovery.catalog (
   pulled_at timestamptz,            -- when the last pull with this catalog was sent
   revision bigint not null default 0, -- counts the changes of a MASTER catalog of a catalog service, which unlike a crawled one has no version
   generation integer not null default 1, -- the newest generation of the index with its documents (src/search/generations)
-  updated_at timestamptz not null,
+  updated_at timestamptz not null,  -- last write of its content
   operator text generated always as (left(lower(btrim(head #>> '{provider,descriptor,name}')), 200)) stored -- to find charging stations that several nodes publish
 );
 alter sequence discovery.catalog_number owned by discovery.catalog.key;
@@ -179,7 +179,7 @@ begin
     -- Paths of geometries in documents.
     create table %1$I.geometry_path (
       id integer generated always as identity primary key,
-      path text not null unique
+      path text not null unique     -- as in the targets of an intent
     );
     -- The geometries of resources, offers and providers.
     create table %1$I.geometry (
@@ -218,13 +218,13 @@ create table discovery.index_process (
   id uuid primary key,
   name text not null,               -- for people: host and process number
   version smallint not null,        -- the newest version of entries that it can read and write
-  seen_at timestamptz not null default now()
+  seen_at timestamptz not null default now() -- last heartbeat
 );
 
 -- The change feed: what each transaction changed in the index. Processes cache parts of the index; before each search they read here which parts are
 -- outdated, from the rows of transactions that their last read did not see (src/search/cache/invalidation.ts). Kept for an hour.
 create table discovery.change (
-  xid xid8 not null default pg_current_xact_id(),
+  xid xid8 not null default pg_current_xact_id(), -- the transaction
   at timestamptz not null default clock_timestamp(),
   catalogs bigint[] not null default '{}', -- keys of catalogs whose row or documents were written
   lists bigint[] not null default '{}',    -- lists with added or removed entries
@@ -314,7 +314,7 @@ create table discovery.external_index (
 -- Catalogs that have changed since they were sent.
 create table discovery.external_change (
   catalog_key bigint primary key,
-  since timestamptz not null
+  since timestamptz not null        -- time of the oldest unsent change
 );
 create index external_change_by_age on discovery.external_change (since);
 

@@ -13,7 +13,7 @@ create table discovery.feed (
   position integer not null,        -- order in the settings: if several services have a catalog, the first one counts
   configured boolean not null default true, -- false once the settings no longer name it: it is then cancelled
   service text,                     -- identity of the service: from the settings, or learned from the answers at catalog_url
-  subscription_id uuid,
+  subscription_id uuid,             -- at the service; null: not subscribed
   cancelled_ids uuid[] not null default '{}', -- subscriptions that the current one replaced and that must still be deactivated
   check_at timestamptz,             -- when to check again that the subscription is ACTIVE: anybody who has seen the signature of a DELETE may deactivate it; null: at once
   pull_at timestamptz,              -- when everything is pulled next
@@ -40,7 +40,7 @@ create index feed_in_work on discovery.feed (leased_until) where leased_until is
 -- An acknowledged on_pull that is not applied yet.
 create table discovery.pull_answer (
   feed_id bigint primary key references discovery.feed on delete cascade,
-  message_id text not null,
+  message_id text not null,         -- of the answered request
   body bytea not null               -- raw bytes
 );
 
@@ -86,7 +86,7 @@ create table discovery.presence (
 -- One row: the settings that were used to judge entries. After a change, all entries are judged again.
 create table discovery.crawl_policy (
   only_row boolean primary key default true check (only_row),
-  policy text not null
+  policy text not null              -- JSON text
 );
 
 -- The sources of nodes: a network in the settings, a node that the operator named by its subscriberId or base address, or a network that is searched
@@ -94,7 +94,7 @@ create table discovery.crawl_policy (
 create table discovery.crawl_source (
   id bigint generated always as identity primary key,
   kind text not null check (kind in ('network', 'subscriber', 'address', 'masters')),
-  name text not null,
+  name text not null,               -- network id, identity or base address
   failures integer not null default 0, -- in a row
   due_at timestamptz,
   lease_token uuid,
@@ -162,7 +162,7 @@ create index crawl_naming_of_node on discovery.crawl_naming (node_id);
 -- Names in crawl hints that were unknown before. Each is looked up in the registry, so all processes together accept a limited number per minute.
 create table discovery.crawl_stranger (
   node text primary key,            -- identity
-  asked_at timestamptz not null
+  asked_at timestamptz not null     -- when it was looked up
 );
 
 -- The catalog indexes of each node.
@@ -192,10 +192,10 @@ create table discovery.crawl_entry (
   index_id bigint not null references discovery.crawl_index on delete cascade,
   catalog_id text not null,
   node_id bigint not null,
-  entry_version bigint not null,
-  is_master boolean not null,
+  entry_version bigint not null,    -- its entryVersion
+  is_master boolean not null,       -- its catalogType is MASTER
   digest text not null,             -- SHA-256 of the document
-  document json not null,
+  document json not null,           -- the entry
   primary key (index_id, catalog_id)
 );
 create index crawl_entry_of_catalog on discovery.crawl_entry (node_id, catalog_id);
@@ -208,14 +208,14 @@ create table discovery.crawl_target (
   node text not null,               -- its identity
   host_id bigint not null references discovery.crawl_host,
   catalog_id text not null,
-  is_master boolean not null,
+  is_master boolean not null,       -- the catalogType of its entry is MASTER
   -- The entry that counts: of several indexes, the one with the highest entryVersion.
   index_id bigint references discovery.crawl_index on delete set null, -- null: no index lists it any more
-  entry_version bigint,
+  entry_version bigint,             -- its entryVersion
   digest text,                      -- of the entry
   -- The cursor: the last processed entry, and the applied content.
-  settled_digest text,
-  applied_entry_version bigint,
+  settled_digest text,              -- digest of the last processed entry; null: the current one is processed again
+  applied_entry_version bigint,     -- entryVersion of the last processed entry
   version bigint,                   -- content version; null: nothing is applied
   applied_master boolean,           -- it was applied as a MASTER catalog
   resources bigint not null default 0, -- the number of its resources
@@ -230,7 +230,7 @@ create table discovery.crawl_target (
   named boolean not null default true, -- the settings ask for it, or it is a MASTER catalog that others may extend
   hidden boolean not null default false, -- it is unconfirmed, and the settings hide unconfirmed catalogs
   waiting_for text[],               -- MASTER catalogs and resources that it waits for
-  shown boolean not null generated always as (
+  shown boolean not null generated always as ( -- its content may be served
     version is not null and retired_at is null and unverified_since is null and relevant and named and not hidden
   ) stored,
   failures integer not null default 0, -- in a row
@@ -268,7 +268,7 @@ create index crawl_extension_of_master on discovery.crawl_extension (master_key,
 create table discovery.crawl_inherited (
   target_id bigint not null references discovery.crawl_target on delete cascade,
   master_key bigint not null,       -- in discovery.catalog
-  master_resource_id text not null,
+  master_resource_id text not null, -- the template
   edition bigint not null,          -- digest of the template
   bytes integer not null,           -- length of the JSON text
   uses integer not null,            -- resources of the catalog that inherit it
@@ -292,7 +292,7 @@ create index crawl_rebuild_in_work on discovery.crawl_rebuild (leased_until) whe
 create table discovery.crawl_lost_master (
   key bigint primary key,           -- its former key in discovery.catalog
   owner text not null,              -- as in discovery.catalog
-  id text not null
+  id text not null                  -- as in discovery.catalog
 );
 create index crawl_lost_master_by_id on discovery.crawl_lost_master (id, owner);
 
@@ -305,8 +305,8 @@ create table discovery.crawl_log (
   catalog_id text,
   url text,                         -- of the file in question
   document text,                    -- its kind
-  code text not null,
-  message text not null,
+  code text not null,               -- reason (src/discovery/crawl/reasons.ts)
+  message text not null,            -- a sentence for the operator
   hint text not null,               -- what to do about it
   first_at timestamptz not null,
   at timestamptz not null,          -- the last time

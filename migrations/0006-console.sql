@@ -5,7 +5,7 @@ create schema if not exists console;
 -- Operators with a personal token (signpost operators). The first operator, whose token is a setting or a file, has no row.
 create table console.operator (
   name text primary key,
-  role text not null check (role in ('read', 'operate', 'publish')),
+  role text not null check (role in ('read', 'operate', 'publish')), -- each includes those before it
   token_hash bytea not null unique, -- SHA-256; the token itself is shown once and not stored
   created_at timestamptz not null default now()
 );
@@ -18,7 +18,7 @@ create table console.audit (
   operator text not null,           -- console: the name of the operator; cli: the user of the system that ran the command
   address text,                     -- console: the address that sent the request
   action text not null,             -- such as deliveries.replay
-  target text not null,
+  target text not null,             -- what it changes, such as a catalogId or a node
   outcome text not null             -- done, or the reason why not
 );
 create index audit_at on console.audit (at);
@@ -36,8 +36,8 @@ create table console.minute (
 create table console.empty_search (
   key bytea primary key,            -- SHA-256 of network and intent
   network_id text,                  -- null: the search named none
-  intent json not null,
-  near_misses json not null,        -- the near misses
+  intent json not null,             -- beyond 8 KiB, only its length
+  near_misses json not null,        -- what almost matched (src/search/near-misses)
   first_at timestamptz not null,
   at timestamptz not null,          -- the last time
   times bigint not null
