@@ -4,7 +4,7 @@ import { isSearched } from '../../rules/discover/served.ts';
 import { type MapBox, mapBox, wrapLongitude } from '../../rules/geometry/map-box.ts';
 import { pointOf } from '../../rules/geometry/sphere-box.ts';
 import type { WordWeights } from '../../rules/text/word-weights.ts';
-import type { Subject } from '../confirm/read-subjects.ts';
+import type { Stored } from '../confirm/read-subjects.ts';
 import { hash53, type Level } from '../entries/attributes.ts';
 import { type DocumentEntries, entriesOfDocument } from '../entries/document-entries.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
@@ -15,7 +15,6 @@ import { anyPlace, placeSlots } from './indexes.ts';
 // A document of the index: a resource has everything that it is found by. Heads, offers and unsearched resources only have words, for rarity.
 
 export interface IndexDocument {
-  digest: number;
   /** Its own words. */
   words: readonly string[];
   /** JSON. */
@@ -31,6 +30,21 @@ interface Part {
   places: [field: string, value: unknown][];
 }
 
+/** A digest of everything that a document is made of: whether the index has the document is known without making it. */
+export function digestOf({ digest, subject }: Stored, { version }: IndexFormat, now: Date): number {
+  const { home, offers = [], until } = subject ?? {};
+  const around = home && [
+    ...[until, isSearched(home.state, {}, now), home.digest, home.state.networkIds],
+    ...[[...home.state.schemaTypes], offers.map((offer) => [offer.key, offer.digest])],
+  ];
+  const all = JSON.stringify([documentVersion, version, digest, around]);
+  // This many digits are an exact number.
+  return Number.parseInt(hash('sha256', all).slice(0, 13), 16);
+}
+
+/** Raise it with each change of this file that makes other documents. A check of the index then replaces the older ones. */
+const documentVersion = 1;
+
 /** Makes the documents of catalogs, resources and offers. Caches the parts of catalogs and offers. */
 export function createDocuments(format: IndexFormat, now: Date) {
   const known = new Map<number, Part>();
@@ -39,15 +53,14 @@ export function createDocuments(format: IndexFormat, now: Date) {
     if (level !== 'resource') known.set(key, part);
     return part;
   };
-  return (key: number, json: string, subject?: Subject): IndexDocument => {
-    const own = partOf(kindOf(key), key, (subject?.resource as object) ?? JSON.parse(json));
+  return (stored: Stored): IndexDocument => {
+    const { key, text, subject } = stored;
+    const own = partOf(kindOf(key), key, (subject?.resource as object) ?? JSON.parse(text));
     const words = [...own.words.keys()];
-    const base = { catalog: catalogKeyOf(key), own: words.join(' ') };
+    const digest = digestOf(stored, format, now);
+    const base = { key, digest, catalog: catalogKeyOf(key), own: words.join(' ') };
     const build = (rest: object = {}, parts: readonly Part[] = []): IndexDocument => {
-      const content = `${JSON.stringify({ key, ...base, ...rest }).slice(0, -1)},"words":${weigh(parts)}}`;
-      // This many digits are an exact number.
-      const digest = Number.parseInt(hash('sha256', content).slice(0, 13), 16);
-      return { digest, words, text: `{"digest":${digest},${content.slice(1)}` };
+      return { words, text: `${JSON.stringify({ ...base, ...rest }).slice(0, -1)},"words":${weigh(parts)}}` };
     };
     if (subject === undefined) return build();
     const { home, offers, until } = subject;

@@ -1,22 +1,21 @@
 import type { Queryable } from '../../storage/database.ts';
-import { readSubjects } from '../confirm/read-subjects.ts';
-import { readRanged } from '../documents/read-ranged.ts';
+import { readStored } from '../confirm/read-subjects.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
-import { type KeyRange, kindOf } from '../keys.ts';
+import type { KeyRange } from '../keys.ts';
 import type { OpenSearch } from './client.ts';
-import { createDocuments, type IndexDocument } from './document.ts';
+import { createDocuments, digestOf, type IndexDocument } from './document.ts';
 import { writeBulk } from './indexes.ts';
 import { createWordWriter } from './word-index.ts';
 
-// Compares a range of keys with an index, and sends the differences.
+// Compares a range of keys with an index by digests, and sends the documents that differ.
 
-/** Number of documents that are read, compared and sent together. */
-const documentsAtOnce = 1_000;
+/** Number of documents that are compared together. Those that differ are made and sent together. */
+const comparedAtOnce = 2_000;
 
 export function createSender(client: OpenSearch, format: IndexFormat, now: () => Date) {
   const addWords = createWordWriter(client, format);
 
-  async function send(index: string, differences: readonly DocumentDifference[], version: number) {
+  async function send(index: string, { differences }: Part, version: number) {
     const items = differences.map(({ key, document }) => {
       const meta = `{"_id":"${key}","version":${version},"version_type":"external_gte"}`;
       return document ? `{"index":${meta}}\n${document.text}` : `{"delete":${meta}}`;
@@ -27,34 +26,48 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
     await writeBulk(client, index, items);
   }
 
+  /** Compares the first part of some key ranges by digests, and makes the documents that differ. */
+  async function comparePart(queryable: Queryable, index: string, all: readonly KeyRange[]): Promise<Part> {
+    const time = now();
+    const read = (ranges: readonly KeyRange[], limit: number, withDocuments: boolean) =>
+      readStored(queryable, ranges, limit, { now: time, withDocuments });
+    const stored = await read(all, comparedAtOnce, false);
+    const expected = new Map(stored.map((each) => [each.key, digestOf(each, format, time)]));
+    const next = stored.length < comparedAtOnce ? Number.POSITIVE_INFINITY : (stored.at(-1)?.key ?? 0) + 1;
+    const held = await readDigests(client, index, cut(all, 0, next));
+    const missing = [...expected.keys()].filter((key) => held.get(key) !== expected.get(key));
+    const make = createDocuments(format, time);
+    const ranges = missing.map((key) => ({ from: key, end: key + 1 }));
+    const changed = await read(ranges, missing.length, true);
+    const documents = new Map(changed.map((each) => [each.key, make(each)]));
+    const surplus = [...held.keys()].filter((key) => !expected.has(key));
+    const differences = [...missing, ...surplus].map((key) => ({ key, document: documents.get(key) }));
+    return { documents: expected.size, differences, rest: cut(all, next, Number.POSITIVE_INFINITY) };
+  }
+
   return {
     /** Compares the first part of a range with an index, and sends the differences if there is a version for them. `next`: start of the rest. */
     async compare(queryable: Queryable, index: string, range: KeyRange, version?: number) {
-      const { documents, ranges, rest } = await readPart(queryable, format, now(), [range]);
-      const differences = findDifferences(documents, await readDigests(client, index, ranges));
-      if (version !== undefined) await send(index, differences, version);
-      return { documents: documents.size, next: rest[0]?.from, differences };
+      const part = await comparePart(queryable, index, [range]);
+      if (version !== undefined) await send(index, part, version);
+      return { ...part, next: part.rest[0]?.from };
     },
 
-    /** Sends the differences in some ranges until the time is over. Returns the rest. `isEmpty`: the index has nothing there yet. */
+    /** Sends the differences in some ranges until the time is over. Returns the rest. */
     async sendAll(
       queryable: Queryable,
-      indexes: readonly string[],
+      index: string,
       ranges: readonly KeyRange[],
-      { version, forMs = Number.POSITIVE_INFINITY }: { version: number; forMs?: number },
+      { version, forMs }: { version: number; forMs: number },
     ): Promise<readonly KeyRange[]> {
       const end = performance.now() + forMs;
-      const sendPart = async ({ documents, ranges }: Part) => {
-        for (const index of indexes)
-          await send(index, findDifferences(documents, await readDigests(client, index, ranges)), version);
-      };
       let [left, sending] = [ranges, Promise.resolve()];
       try {
         do {
           // While OpenSearch writes a part, the next one is prepared.
-          const part = await readPart(queryable, format, now(), left);
+          const part = await comparePart(queryable, index, left);
           await sending;
-          sending = sendPart(part);
+          sending = send(index, part, version);
           sending.catch(() => undefined); // thrown when awaited, a part later
           left = part.rest;
         } while (left.length > 0 && performance.now() < end);
@@ -68,25 +81,11 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
   };
 }
 
-/** The documents that an index should have for the first part of some key ranges. */
 interface Part {
-  ranges: KeyRange[];
-  documents: Map<number, IndexDocument>;
-  rest: KeyRange[];
-}
-
-async function readPart(queryable: Queryable, format: IndexFormat, now: Date, ranges: readonly KeyRange[]) {
-  const rows = await readRanged(queryable, ranges, documentsAtOnce);
-  const next = rows.length < documentsAtOnce ? Number.POSITIVE_INFINITY : (rows.at(-1)?.key ?? 0) + 1;
-  const resources = rows.filter(({ key }) => kindOf(key) === 'resource').map(({ key }) => key);
-  const found = await readSubjects(queryable, resources, { now });
-  const subjects = new Map(found.map((each) => [each.key, each]));
-  const make = createDocuments(format, now);
-  return {
-    ranges: cut(ranges, 0, next),
-    documents: new Map(rows.map(({ key, text }) => [key, make(key, text, subjects.get(key))])),
-    rest: cut(ranges, next, Number.POSITIVE_INFINITY),
-  };
+  documents: number;
+  /** Without a document, the index has one that it should not have. */
+  differences: { key: number; document?: IndexDocument }[];
+  rest: readonly KeyRange[];
 }
 
 function cut(ranges: readonly KeyRange[], least: number, most: number): KeyRange[] {
@@ -95,27 +94,13 @@ function cut(ranges: readonly KeyRange[], least: number, most: number): KeyRange
     .filter(({ from, end }) => from < end);
 }
 
-interface DocumentDifference {
-  key: number;
-  kind: 'missing' | 'surplus';
-  document?: IndexDocument;
-}
-
-function findDifferences(documents: Part['documents'], held: ReadonlyMap<number, number>) {
-  const differences: DocumentDifference[] = [];
-  for (const [key, document] of documents)
-    if (held.get(key) !== document.digest) differences.push({ key, kind: 'missing', document });
-  for (const key of held.keys()) if (!documents.has(key)) differences.push({ key, kind: 'surplus' });
-  return differences;
-}
-
 const digestsAtOnce = 10_000;
 
 async function readDigests(client: OpenSearch, index: string, ranges: readonly KeyRange[]) {
   const digests = new Map<number, number>();
   const inRanges = ranges.map(({ from, end }) => ({ range: { key: { gte: from, lt: end } } }));
   const body = {
-    ...{ size: digestsAtOnce, sort: [{ key: 'asc' }], track_total_hits: false, _source: false },
+    ...{ size: digestsAtOnce, sort: [{ key: 'asc' }], track_total_hits: false, stored_fields: '_none_' },
     ...{ query: { bool: { filter: { bool: { should: inRanges } } } }, docvalue_fields: ['digest'] },
   };
   const path = `/${index}/_search?allow_partial_search_results=false`;

@@ -137,9 +137,13 @@ async function feed(context: FeedContext, tx: Transaction, state: State): Promis
   if (catalogs.length > 0) {
     const ranges = catalogs.sort((a, b) => a - b).map(rangeOf);
     const options = { version: state.version, forMs: changesForMs };
-    const [rest] = await sender.sendAll(tx, targets, ranges, options);
+    let sentUpTo = lastKey;
+    for (const index of targets) {
+      const [rest] = await sender.sendAll(tx, index, ranges, options);
+      sentUpTo = Math.min(sentUpTo, rest?.from ?? lastKey);
+    }
     await refresh(client, targets);
-    const sent = catalogs.filter((key) => rest === undefined || rangeOf(key).end <= rest.from);
+    const sent = catalogs.filter((key) => rangeOf(key).end <= sentUpTo);
     await tx.query('delete from discovery.external_change where catalog_key = any ($1::bigint[])', [sent]);
     return true;
   }
@@ -199,7 +203,7 @@ async function walk(
   const target = building ?? name;
   if (target === null) return;
   const options = { version, forMs: walkForMs };
-  const [rest] = await sender.sendAll(tx, [target], [{ from, end: lastKey }], options);
+  const [rest] = await sender.sendAll(tx, target, [{ from, end: lastKey }], options);
   await tx.query('update discovery.external_index set walked_up_to = $1', [rest?.from ?? null]);
   if (rest !== undefined) return;
   await refresh(client, [target]);

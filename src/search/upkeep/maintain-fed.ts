@@ -40,8 +40,10 @@ export async function checkFed(feed: Feed, { mend = false, onDifference, catalog
       checked.documents += part.documents;
       checked.differences += part.differences.length;
       if (mend) checked.mended += part.differences.length;
-      for (const { key, kind } of part.differences)
+      for (const { key, document } of part.differences) {
+        const kind = document ? 'missing' : 'surplus';
         onDifference({ what: 'document', kind, key, generation: 0, name: 'in OpenSearch' });
+      }
       from = part.next;
     }
   return checked;
