@@ -25,7 +25,7 @@ const mappings = {
     networks: term,
     schemas: term,
     facts: terms,
-    numbers: { type: 'ip', doc_values: false },
+    numbers: { type: 'ip' },
     words: { type: 'rank_features' },
     own: terms,
     ...Object.fromEntries(
