@@ -65,4 +65,16 @@ describe('a document of the index in OpenSearch', () => {
     expect(new Set(digests).size).toBe(digests.length);
     expect(digestOf(stored(), format, now)).toBe(digests[0]);
   });
+
+  it('has the words of the catalog that its digest names, also if the catalog changed between two reads', () => {
+    const make = createDocuments(format, now);
+    const before = { id: 'c', descriptor: { name: 'Village' }, provider: { id: 'p' } };
+    make({ key: keyOf(7, 0), digest: 8, text: JSON.stringify(before), generation: 1 });
+    expect(make(stored())).toEqual(createDocuments(format, now)(stored()));
+  });
+
+  it('has the digest of the resource that it is made of, also if the resource changed between two reads', () => {
+    const late = { ...stored(), digest: 9 };
+    expect(createDocuments(format, now)(late)).toEqual(createDocuments(format, now)(stored()));
+  });
 });

@@ -8,7 +8,7 @@ import type { Stored } from '../confirm/read-subjects.ts';
 import { hash53, type Level } from '../entries/attributes.ts';
 import { type DocumentEntries, entriesOfDocument } from '../entries/document-entries.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
-import { catalogKeyOf, headOf, kindOf } from '../keys.ts';
+import { catalogKeyOf, kindOf } from '../keys.ts';
 import { columnList } from '../lists/list-numbers.ts';
 import { anyPlace, placeSlots } from './indexes.ts';
 
@@ -32,12 +32,12 @@ interface Part {
 
 /** A digest of everything that a document is made of: whether the index has the document is known without making it. */
 export function digestOf({ digest, subject }: Stored, { version }: IndexFormat, now: Date): number {
-  const { home, offers = [], until } = subject ?? {};
+  const { digest: own = digest, home, offers = [], until } = subject ?? {};
   const around = home && [
     ...[until, isSearched(home.state, {}, now), home.digest, home.state.networkIds],
     ...[[...home.state.schemaTypes], offers.map((offer) => [offer.key, offer.digest])],
   ];
-  const all = JSON.stringify([documentVersion, version, digest, around]);
+  const all = JSON.stringify([documentVersion, version, own, around]);
   // This many digits are an exact number.
   return Number.parseInt(hash('sha256', all).slice(0, 13), 16);
 }
@@ -45,17 +45,18 @@ export function digestOf({ digest, subject }: Stored, { version }: IndexFormat, 
 /** Raise it with each change of this file that makes other documents. A check of the index then replaces the older ones. */
 const documentVersion = 1;
 
-/** Makes the documents of catalogs, resources and offers. Caches the parts of catalogs and offers. */
+/** Makes the documents of catalogs, resources and offers. Caches the parts of catalogs and offers, by digest: they may change between two reads. */
 export function createDocuments(format: IndexFormat, now: Date) {
-  const known = new Map<number, Part>();
-  const partOf = (level: Level, key: number, document: object) => {
-    const part = known.get(key) ?? describe(format, entriesOfDocument(format, level, document));
-    if (level !== 'resource') known.set(key, part);
+  const known = new Map<string, Part>();
+  const partOf = (level: Level, { key, digest }: { key: number; digest: number }, document: object) => {
+    const name = `${key} ${digest}`;
+    const part = known.get(name) ?? describe(format, entriesOfDocument(format, level, document));
+    if (level !== 'resource') known.set(name, part);
     return part;
   };
   return (stored: Stored): IndexDocument => {
     const { key, text, subject } = stored;
-    const own = partOf(kindOf(key), key, (subject?.resource as object) ?? JSON.parse(text));
+    const own = partOf(kindOf(key), stored, (subject?.resource as object) ?? JSON.parse(text));
     const words = [...own.words.keys()];
     const digest = digestOf(stored, format, now);
     const base = { key, digest, catalog: catalogKeyOf(key), own: words.join(' ') };
@@ -68,8 +69,8 @@ export function createDocuments(format: IndexFormat, now: Date) {
     if (!isSearched(home.state, {}, now)) return build({ ...change });
     const parts = [
       own,
-      partOf('catalog', headOf(key), home.head),
-      ...offers.map(({ key: offerKey, offer }) => partOf('offer', offerKey, offer)),
+      partOf('catalog', home, home.head),
+      ...offers.map((each) => partOf('offer', each, each.offer)),
     ];
     const { networkIds, schemaTypes } = home.state;
     const networks = networkIds.length === 0 ? [everyNetwork] : networkIds;
@@ -117,20 +118,14 @@ function placeFields(format: IndexFormat, slot: number | string, geometry: Geome
     const [longitude = 0, latitude = 0] = geometry.coordinates;
     return [[`at_${slot}`, [wrapLongitude(longitude), latitude]]];
   }
-  return [
-    [`area_${slot}`, envelopeOf(mapBox(format.geometries.boxOf(geometry)))],
-    [`wide_${slot}`, 1],
-  ];
+  const area = envelopeOf(mapBox(format.geometries.boxOf(geometry)));
+  return Object.entries({ [`area_${slot}`]: area, [`wide_${slot}`]: 1 });
 }
 
 export function envelopeOf({ west, north, east, south }: MapBox): object {
-  return {
-    type: 'envelope',
-    coordinates: [
-      [west, north],
-      [east, south],
-    ],
-  };
+  const topLeft = [west, north];
+  const bottomRight = [east, south];
+  return { type: 'envelope', coordinates: [topLeft, bottomRight] };
 }
 
 export function slotOf(path: string): number {
