@@ -60,7 +60,7 @@ async function* streamNearMisses(engine: SearchEngine, missed: Missed): AsyncGen
   // One sentence per culprit is enough.
   const isNew = ({ path }: NearMiss) => !wrong.some((each) => each.path === path);
   let mayBeSwapped = wrong.length === 0;
-  for await (const miss of findUnknownTargets(engine, reader, plan)) {
+  for await (const miss of findUnknownTargets(engine, { reader, deadline }, plan)) {
     mayBeSwapped = false;
     if (isNew(miss)) yield miss;
   }

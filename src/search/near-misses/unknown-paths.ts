@@ -8,6 +8,7 @@ import { pathStep, roots } from '../entries/geometry-paths.ts';
 import type { Plan } from '../plan.ts';
 import type { SearchEngine } from '../search.ts';
 import { readRegion } from '../spatial/read-geometries.ts';
+import type { Tools } from '../tools.ts';
 
 // Targets and filter paths that match nothing, and the closest paths in a sample of the catalogs that the request searches.
 
@@ -40,11 +41,11 @@ const geometriesSeen = 400;
 
 export async function* findUnknownTargets(
   { indexed }: SearchEngine,
-  reader: IndexReader,
+  { reader, deadline }: Pick<Tools, 'reader' | 'deadline'>,
   { spatial, scope, format }: Plan,
 ) {
   const hasPlace = (paths: readonly string[]) =>
-    indexed ? indexed.hasPlace(scope, paths) : isPlaceListed(reader, scope, paths);
+    indexed ? indexed.hasPlace({ deadline }, scope, paths) : isPlaceListed(reader, scope, paths);
   for (const [index, { constraint, paths }] of spatial.slice(0, maxConstraints).entries()) {
     if (await hasPlace(paths)) continue;
     const known = (await sampleCatalogs(reader, scope)).flatMap(({ head, resources, offers }) => [

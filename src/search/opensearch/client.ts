@@ -17,6 +17,8 @@ interface Asked {
 }
 
 const connections = 32;
+/** A machine that is gone refuses no connection. */
+const connectMs = 2_000;
 const defaultTimeoutMs = 60_000;
 /** A node that did not answer is asked last for this time. */
 const restMs = 5_000;
@@ -29,7 +31,7 @@ const unavailable = [429, 502, 503, 504];
 export function connectOpenSearch(config: Config) {
   const { OPENSEARCH_URL: nodes, OPENSEARCH_CA_FILE: caFile, OPENSEARCH_PREFIX: prefix } = config;
   const ca = caFile === undefined ? undefined : readFileSync(caFile);
-  const agent = new Agent({ connections, ...(ca && { connect: { ca } }) });
+  const agent = new Agent({ connections, connect: { timeout: connectMs, ...(ca && { ca }) } });
   const authorization = authorize(config);
   const failedAt = new Map<string, number>();
   let next = 0;
@@ -43,14 +45,12 @@ export function connectOpenSearch(config: Config) {
 
   async function send(node: string, path: string, { method = 'POST', body }: Asked, timeoutMs: number) {
     const isLines = Array.isArray(body);
+    const type = isLines ? 'application/x-ndjson' : 'application/json';
     const url = new URL(node);
     const deadline = startDeadline(url, { timeoutMs });
     const request = {
       ...{ origin: url.origin, method, path: `${url.pathname.replace(/\/$/, '')}${path}` },
-      headers: {
-        ...(authorization && { authorization }),
-        ...(body && { 'content-type': isLines ? 'application/x-ndjson' : 'application/json' }),
-      },
+      headers: { ...(authorization && { authorization }), ...(body && { 'content-type': type }) },
       ...(body && { body: isLines ? `${body.join('\n')}\n` : JSON.stringify(body) }),
     };
     const limitBody = () => ({ maxBytes: Number.POSITIVE_INFINITY });
@@ -88,6 +88,11 @@ export function connectOpenSearch(config: Config) {
     },
     close: () => agent.close(),
   };
+}
+
+/** Requests that share one time limit. */
+export function withinTime(client: OpenSearch, remainingMs: () => number): OpenSearch {
+  return { ...client, ask: (path, asked) => client.ask(path, { ...asked, timeoutMs: remainingMs() }) };
 }
 
 function authorize(config: Config): string | undefined {

@@ -16,10 +16,12 @@ import { maxResults } from './indexes.ts';
 // A search in OpenSearch: one question returns the first hits in order, and their total number. Each hit is compared with the documents (confirm/),
 // which may move it back. So it is returned when no unread hit can come before it.
 
-/** Number of hits that are compared at once if all must be compared. */
-const comparedAtOnce = 1_000;
 /** Hits beyond the page that are read with it, because they may change places with its last ones. */
 const beyondPage = { usual: 1, banded: 10 };
+/** Maximum of hits that are compared at once: their documents are in memory, and no other work gets a turn. */
+const comparedAtOnce = maxLimit + beyondPage.banded;
+/** Each further request reads this many times as many hits. */
+const growth = 4;
 /** Maximum of documents of the page that are read during the comparison. */
 const maxAhead = 100;
 /** Ranks of OpenSearch have seven digits. */
@@ -50,18 +52,20 @@ export async function* findIndexedHits(
   const beyond = question.sortedBy.includes('band') ? beyondPage.banded : beyondPage.usual;
   const needed = neededCount(plan.paging);
   const wanted = offset + limit;
-  const size = Math.min(question.isExact ? wanted + beyond : comparedAtOnce, maxResults);
+  const isCompared = !isFirst || !isCheckedOnPage(plan, question);
+  const most = isCompared ? comparedAtOnce : maxResults;
+  let size = question.isExact ? Math.min(wanted + beyond, most) : comparedAtOnce;
   let pending: Hit[] = [];
+  const known = new Set<number>();
   let [read, sent] = [0, 0];
   for (let after: unknown[] | undefined; ; ) {
     deadline.check();
-    const ask = () => askPage(client, question, { size, needed, after, timeoutMs: deadline.remainingMs() });
-    const { total, hits } = await trace.time('ask OpenSearch', ask, (found) => ({
-      hits: found.hits.length,
-      total: found.total,
-    }));
-    const keys = hits.map(({ sort }) => sort.at(-1) as number);
-    const isCompared = !isFirst || !isCheckedOnPage(plan, question);
+    const ask = () => askPage(client, question, { size, needed, after });
+    const count = ({ total, hits }: Answer) => ({ hits: hits.length, total });
+    const { total, hits } = await trace.time('ask OpenSearch', ask, count);
+    // A hit that has changed meanwhile may come again.
+    const keys = hits.map(({ sort }) => sort.at(-1) as number).filter((key) => !known.has(key));
+    for (const key of keys) known.add(key);
     if (isCompared && after === undefined && size <= maxAhead) readAhead?.(keys.slice(offset));
     const confirm = async () => (isCompared ? confirmHits(tools, plan, text, keys) : hitsOf(keys));
     const confirmed = await trace.time('compare documents', confirm, (found) => ({ left: found.length }));
@@ -70,14 +74,16 @@ export async function* findIndexedHits(
     const last = hits.at(-1);
     const isAll = hits.length < size || last === undefined;
     const bound = isAll ? undefined : readBound(question, last);
-    const settled = bound ? pending.filter((hit) => isSettled(hit, bound)) : pending;
-    pending = pending.slice(settled.length);
+    const open = bound ? pending.findIndex((hit) => !isSettled(hit, bound)) : -1;
+    const settled = pending.splice(0, open < 0 ? pending.length : open);
     sent += settled.length;
     yield settled;
     if (isAll) return;
     after = last.sort;
+    size = Math.max(size, Math.min(size * growth, comparedAtOnce));
     // The rest is only counted. Hits that were read but are not settled also match.
-    if (question.isExact && sent >= wanted && !bound?.isWide) return yield total - read + pending.length;
+    if (question.isExact && sent >= wanted && !bound?.isWide)
+      return yield Math.max(0, total - read) + pending.length;
   }
 }
 
@@ -90,31 +96,29 @@ function isCheckedOnPage({ filter, spatial, text }: Plan, { isExact }: IndexQues
 
 /** The version of the index, or 503 if there is none yet. */
 export async function readVersion({ reader }: Tools): Promise<number> {
-  const version = await reader.value<number | undefined>(
-    'select version from discovery.external_index where name is not null',
-    [],
-    { prepared: true },
-  );
+  const select = 'select version from discovery.external_index where name is not null';
+  const version = await reader.value<number | undefined>(select, [], { prepared: true });
   if (version === undefined) throw new SearchIndexUnavailable(undefined, 'is being built');
   return version;
 }
 
 /** The sort values of the question, and the key. */
 type IndexHit = { sort: unknown[] };
+type Answer = { total: number; hits: IndexHit[] };
 
 async function askPage(
   client: OpenSearch,
-  { query, postFilter, sort }: IndexQuestion,
-  { size, needed, after, timeoutMs }: { size: number; needed: number; after?: unknown[]; timeoutMs: number },
-) {
+  { query, postFilter, sort }: Pick<IndexQuestion, 'query' | 'postFilter' | 'sort'>,
+  { size, needed, after }: { size: number; needed: number; after?: unknown[] },
+): Promise<Answer> {
   const path = `/${client.prefix}/_search?allow_partial_search_results=false&filter_path=hits.total.value,hits.hits.sort`;
   const body = {
     ...{ query, sort, size, track_total_hits: needed, _source: false, stored_fields: '_none_' },
     ...(postFilter && { post_filter: postFilter }),
     ...(after && { search_after: after }),
   };
-  type Answer = { hits: { total?: { value: number }; hits?: IndexHit[] } };
-  const { hits } = await client.ask<Answer>(path, { body, timeoutMs }).catch((error) => {
+  type Found = { hits: { total?: { value: number }; hits?: IndexHit[] } };
+  const { hits } = await client.ask<Found>(path, { body }).catch((error) => {
     const isMissing = error instanceof RefusedByOpenSearch && error.status === 404;
     throw isMissing ? new SearchIndexUnavailable(error, 'is being built') : error;
   });
@@ -123,10 +127,8 @@ async function askPage(
 
 export async function hasPlace(client: OpenSearch, scope: Scope, paths: readonly string[]): Promise<boolean> {
   const query = { bool: { filter: [...askServed(scope), { terms: { facts: paths.map(placeFact) } }] } };
-  const body = { size: 0, query, track_total_hits: 1, terminate_after: 1 };
-  const path = `/${client.prefix}/_search`;
-  const { hits } = await client.ask<{ hits: { total: { value: number } } }>(path, { body });
-  return hits.total.value > 0;
+  const { total } = await askPage(client, { query, sort: [] }, { size: 0, needed: 1 });
+  return total > 0;
 }
 
 /** Later hits rank at most as high as this. `isWide`: the geometry is not a point, so the distance is unknown. */
@@ -139,12 +141,11 @@ function readBound({ sortedBy, hasDistance }: IndexQuestion, { sort }: IndexHit)
   };
   const [rank, band] = [sortedValue('rank'), sortedValue('band')];
   const isWide = sortedValue('wide') === 1;
-  const distance = isWide ? 0 : (sortedValue('distance') ?? 0);
   return {
     isWide,
     ...(rank !== undefined && { rank: rank * (1 - relativeSlack) }),
     ...(band !== undefined && { band: band * (1 + relativeSlack) }),
-    ...(hasDistance && { distance }),
+    ...(hasDistance && { distance: isWide ? 0 : (sortedValue('distance') ?? 0) }),
   };
 }
 

@@ -3,7 +3,7 @@ import type { Scope } from '../documents/scope.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 import type { Plan } from '../plan.ts';
 import type { Tools } from '../tools.ts';
-import { connectOpenSearch } from './client.ts';
+import { connectOpenSearch, withinTime } from './client.ts';
 import { type FindOptions, findIndexedHits, hasPlace, readVersion } from './find.ts';
 import { createSender } from './send.ts';
 import { createWordReader } from './word-index.ts';
@@ -16,16 +16,18 @@ export type IndexedSearch = NonNullable<ReturnType<typeof openIndexedSearch>>;
 export function openIndexedSearch({ config, now }: { config: Config; now: () => Date }, format: IndexFormat) {
   if (config.SEARCH_INDEX !== 'opensearch') return undefined;
   const client = connectOpenSearch(config);
-  const readWords = createWordReader(client);
-  const readQuery = (tools: Tools, plan: Plan) => readWords(plan, readVersion(tools));
+  const readWords = createWordReader();
+  const clientOf = ({ deadline }: Pick<Tools, 'deadline'>) => withinTime(client, deadline.remainingMs);
+  const readQuery = (tools: Tools, plan: Plan) => readWords(clientOf(tools), plan, readVersion(tools));
   return {
     /** Hits in the order of the answer, in batches, and the number of further hits. */
     findHits: (tools: Tools, plan: Plan, options: FindOptions) =>
-      findIndexedHits({ client, readQuery }, tools, plan, options),
+      findIndexedHits({ client: clientOf(tools), readQuery }, tools, plan, options),
     /** The words of a text, with their matches. */
     readQuery,
     /** Whether a searched document has a geometry at one of these paths. */
-    hasPlace: (scope: Scope, paths: readonly string[]) => hasPlace(client, scope, paths),
+    hasPlace: (tools: Pick<Tools, 'deadline'>, scope: Scope, paths: readonly string[]) =>
+      hasPlace(clientOf(tools), scope, paths),
     client,
     sender: createSender(client, format, now),
     close: () => client.close(),

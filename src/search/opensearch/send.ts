@@ -54,12 +54,8 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
     },
 
     /** Sends the differences in some ranges until the time is over. Returns the rest. */
-    async sendAll(
-      queryable: Queryable,
-      index: string,
-      ranges: readonly KeyRange[],
-      { version, forMs }: { version: number; forMs: number },
-    ): Promise<readonly KeyRange[]> {
+    async sendAll(queryable: Queryable, index: string, ranges: readonly KeyRange[], options: SendOptions) {
+      const { version, forMs } = options;
       const end = performance.now() + forMs;
       let [left, sending] = [ranges, Promise.resolve()];
       try {
@@ -80,6 +76,8 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
     },
   };
 }
+
+type SendOptions = { version: number; forMs: number };
 
 interface Part {
   documents: number;

@@ -1,10 +1,11 @@
 import { LruCache } from '../../lru-cache.ts';
 import { textWords } from '../../rules/text/forms.ts';
 import { isKnown, type TextQuery } from '../../rules/text/rank.ts';
+import { SearchIndexUnavailable } from '../../storage/unavailable.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 import { farLookup, type Lookup, type MatchedWord, nearLookup } from '../text/match-words.ts';
 import { type AskedText, weighWords } from '../text/read-words.ts';
-import type { OpenSearch } from './client.ts';
+import { type OpenSearch, RefusedByOpenSearch } from './client.ts';
 import { wordsOf, writeBulk } from './indexes.ts';
 
 // The dictionary: the words of the documents, and the keys that find them despite typing errors.
@@ -34,9 +35,9 @@ const candidatesAtOnce = 10_000;
 const searchesAtOnce = 200;
 
 /** Reads the words of a query, with their matches. `reading`: the version of the index. */
-export function createWordReader(client: OpenSearch) {
+export function createWordReader() {
   let newest = { version: -1, ...emptyCaches() };
-  return async (asked: AskedText, reading: Promise<number>): Promise<TextQuery> => {
+  return async (client: OpenSearch, asked: AskedText, reading: Promise<number>): Promise<TextQuery> => {
     // Usually the index has not changed, so read before the version is known.
     const caches = newest;
     const query = readWords(client, caches, asked);
@@ -50,23 +51,20 @@ export function createWordReader(client: OpenSearch) {
 
 type WordCaches = ReturnType<typeof emptyCaches>;
 
-async function readWords(
-  client: OpenSearch,
-  caches: WordCaches,
-  { format, languages, text = '' }: AskedText,
-): Promise<TextQuery> {
+async function readWords(client: OpenSearch, caches: WordCaches, asked: AskedText): Promise<TextQuery> {
+  const { format, languages, text = '' } = asked;
   const words = textWords(format.tokenizer.query(text));
   const documentsOf = (word: string) => caches.counts.find(word) ?? 0;
   const nearLookups = words.map((word) => nearLookup(word, format, languages));
   const near = await find(client, caches, nearLookups, [everyDocument, ...words.map(({ word }) => word)]);
-  const asked: MatchedWord[] = words.map((word, index) => ({ ...word, near: near[index] ?? [] }));
-  const gone = asked.filter(({ joins, near }) => {
+  const known: MatchedWord[] = words.map((word, index) => ({ ...word, near: near[index] ?? [] }));
+  const gone = known.filter(({ joins, near }) => {
     return !joins && !isKnown(near.map((match) => ({ ...match, documents: documentsOf(match.word) })));
   });
   const farLookups = gone.map((word) => farLookup(word, format));
   const far = await find(client, caches, farLookups, wordsIn(near));
   await find(client, caches, [], wordsIn(far));
-  const matched = asked.map((each) => ({ ...each, far: far[gone.indexOf(each)] }));
+  const matched = known.map((each) => ({ ...each, far: far[gone.indexOf(each)] }));
   return weighWords(matched, documentsOf, documentsOf(everyDocument));
 }
 
@@ -75,22 +73,17 @@ function wordsIn(matches: readonly Candidates[]): string[] {
 }
 
 function emptyCaches() {
-  return {
-    found: new LruCache<string, Candidates>(kept.lookups),
-    counts: new LruCache<string, number>(kept.counts),
-  };
+  const found = new LruCache<string, Candidates>(kept.lookups);
+  const counts = new LruCache<string, number>(kept.counts);
+  return { found, counts };
 }
 
 /** Used instead of a word. */
 const everyDocument = '';
 
 /** The matches of some lookups. The same request counts the documents with some words. */
-async function find(
-  client: OpenSearch,
-  { found, counts }: WordCaches,
-  lookups: readonly Lookup[],
-  words: readonly string[],
-): Promise<Candidates[]> {
+async function find(client: OpenSearch, caches: WordCaches, lookups: readonly Lookup[], words: string[]) {
+  const { found, counts } = caches;
   const unknown = lookups.filter(({ name }) => !found.find(name));
   const uncounted = [...new Set(words)].filter((word) => counts.find(word) === undefined);
   const candidates = unknown.flatMap(({ words, hashes, range }) => [
@@ -131,21 +124,21 @@ function sorted(search: object, ...first: object[]): object {
   return { ...search, _source: false, stored_fields: '_none_', sort: [...first, { key: 'asc' }] };
 }
 
-type Answer = { error?: object; hits: { total: { value: number }; hits?: { sort: unknown[] }[] } };
+type Hits = { total: { value: number }; hits?: { sort: unknown[] }[] };
+type Answers = { responses: { status: number; error?: object; hits: Hits }[] };
 
-const asked = 'responses.error,responses.hits.total.value,responses.hits.hits.sort';
+const asked = 'responses.status,responses.error,responses.hits.total.value,responses.hits.hits.sort';
 
 async function multiSearch(client: OpenSearch, searches: readonly { index: string; search: object }[]) {
-  const answers: Answer[] = [];
+  const answers: Answers['responses'] = [];
   for (let start = 0; start < searches.length; start += searchesAtOnce) {
     const some = searches.slice(start, start + searchesAtOnce);
-    const body = some.flatMap(({ index, search }) => [JSON.stringify({ index }), JSON.stringify(search)]);
-    const { responses } = await client.ask<{ responses: Answer[] }>(`/_msearch?filter_path=${asked}`, {
-      body,
-    });
+    const head = (index: string) => JSON.stringify({ index, allow_partial_search_results: false });
+    const body = some.flatMap(({ index, search }) => [head(index), JSON.stringify(search)]);
+    const { responses } = await client.ask<Answers>(`/_msearch?filter_path=${asked}`, { body });
     const failed = responses.find(({ error }) => error !== undefined);
-    if (failed)
-      throw new Error(`OpenSearch could not read words: ${JSON.stringify(failed.error).slice(0, 300)}`);
+    const refusal = failed && new RefusedByOpenSearch(failed.status, JSON.stringify(failed.error));
+    if (refusal) throw refusal.status === 400 ? refusal : new SearchIndexUnavailable(refusal);
     answers.push(...responses);
   }
   return answers;
