@@ -144,6 +144,46 @@ describe.skipIf(obstacle)(`an index in OpenSearch (needs Java 17 and Maven)`, ()
     for (const question of questions) await compare(fed.service, index, question);
   });
 
+  it('is built again when OpenSearch has lost it', async () => {
+    await apply(fed.database, index.slice(0, 6));
+    await feed();
+    const name = `${settings.OPENSEARCH_PREFIX}-1`;
+    await ask(`/${name},${name}-words`, 'DELETE');
+    await apply(fed.database, index);
+    await feed();
+    expect(Object.keys(await ask(`/${settings.OPENSEARCH_PREFIX}`))).toEqual([
+      `${settings.OPENSEARCH_PREFIX}-2`,
+    ]);
+    for (const question of questions) await compare(fed.service, index, question);
+  });
+
+  it('is fed on when the switch to it was not noted', async () => {
+    await apply(fed.database, index.slice(0, 6));
+    await feed();
+    await fed.index.rebuild();
+    const prefix = settings.OPENSEARCH_PREFIX;
+    await fed.database.query(
+      'update discovery.external_index set name = $1, building = $2, walked_up_to = 0',
+      [`${prefix}-1`, `${prefix}-2`],
+    );
+    await apply(fed.database, index);
+    await feed();
+    const select = 'select name from discovery.external_index';
+    expect(await fed.database.value(select)).toBe(`${prefix}-2`);
+    for (const question of questions) await compare(fed.service, index, question);
+  });
+
+  it('answers a filter with more conditions than OpenSearch accepts', async () => {
+    await apply(fed.database, index);
+    await feed();
+    const [first] = (await fed.service.search(everything)).answer.ranking;
+    const ids = [...Array.from({ length: 1_100 }, (_, n) => `none-${n}`), first?.resourceId];
+    const conditions = ids.map((id) => `@.id == '${id}'`).join(' || ');
+    const filters = { type: 'jsonpath' as const, expression: `$.catalogs[*].resources[?${conditions}]` };
+    const { answer } = await fed.service.search({ message: { intent: { filters } }, scope: {} });
+    expect(answer.ranking.map(({ resourceId }) => resourceId)).toContain(first?.resourceId);
+  });
+
   it('takes the place of the lists when nobody reads these, and gives it back', async () => {
     await apply(fed.database, index.slice(0, 6));
     await feed();

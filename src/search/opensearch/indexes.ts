@@ -48,9 +48,13 @@ export function wordsOf(index: string): string {
   return `${index}-words`;
 }
 
-/** Creates the indexes under a new name and returns it. */
-export async function createIndexes(client: OpenSearch): Promise<string> {
-  const known = Object.keys(await client.ask<object>(`/${client.prefix}-*`, { method: 'GET' }));
+export async function listIndexes(client: OpenSearch): Promise<string[]> {
+  return Object.keys(await client.ask<object>(`/${client.prefix}-*`, { method: 'GET' }));
+}
+
+/** Creates the indexes under a new name and returns it. Processes know which words an index has, so names of former ones are not used again. */
+export async function createIndexes(client: OpenSearch, former: readonly string[]): Promise<string> {
+  const known = [...(await listIndexes(client)), ...former];
   const numbers = known.flatMap((name) => Number(name.slice(client.prefix.length + 1)) || []);
   const index = `${client.prefix}-${Math.max(0, ...numbers) + 1}`;
   const settings = {
@@ -73,7 +77,7 @@ export const maxResults = 20_000;
 /** Switches searches to an index, in one step, and deletes the others. */
 export async function switchIndex(client: OpenSearch, index: string): Promise<void> {
   const { prefix } = client;
-  const known = Object.keys(await client.ask<object>(`/${prefix}-*`, { method: 'GET' }));
+  const known = await listIndexes(client);
   const isOurs = (name: string) => /^\d+(-words)?$/.test(name.slice(prefix.length + 1));
   const others = known.filter((name) => isOurs(name) && name !== index && name !== wordsOf(index));
   const actions = [

@@ -1,9 +1,9 @@
 import type { Database, Transaction } from '../../storage/database.ts';
 import { isNewsTo, serverText } from '../../storage/freshness.ts';
 import { type KeyRange, rangeOf } from '../keys.ts';
-import type { OpenSearch } from '../opensearch/client.ts';
+import { type OpenSearch, RefusedByOpenSearch } from '../opensearch/client.ts';
 import type { IndexedSearch } from '../opensearch/indexed-search.ts';
-import { createIndexes, refresh, switchIndex } from '../opensearch/indexes.ts';
+import { createIndexes, listIndexes, refresh, switchIndex, wordsOf } from '../opensearch/indexes.ts';
 
 // How documents get into OpenSearch: in rounds, each under the lock of one row, which is the lease of the work. A round reads which catalogs have changed since the last one (the change feed,
 // discovery.change), or compares the next part of all documents, and sends the differences. Their version is the time of the round, so a late request never overwrites newer content. If a
@@ -45,14 +45,17 @@ export function createFeed(context: FeedContext) {
       return transaction(async (tx) => {
         const state = await lockState(tx);
         return state !== undefined && feed(context, tx, state);
+      }).catch(async (error) => {
+        if (error instanceof RefusedByOpenSearch && error.status === 404)
+          await transaction((tx) => replaceLost(tx, client));
+        throw error;
       });
     },
 
     /** Begins building another index beside the searched one. */
     async beginRebuild(): Promise<void> {
       await transaction(async (tx) => {
-        await lockState(tx, { isWaiting: true });
-        await beginBuilding(tx, client);
+        await beginBuilding(tx, client, await lockState(tx, { isWaiting: true }));
       });
     },
 
@@ -77,7 +80,7 @@ export function createFeed(context: FeedContext) {
     /** Milliseconds since the oldest change that searches do not see; undefined while the first index is built. */
     async lag(): Promise<number | undefined> {
       const lag = await database.value<number | null | undefined>(
-        `select case when name is null then null else greatest(0, extract(epoch from clock_timestamp() - least(walk_since,
+        `select case when name is null then null else greatest(0, extract(epoch from clock_timestamp() - least(walk_since, case when fed_at < now() - ${completeFor} then fed_at end,
            (select min(since) from discovery.external_change),
            (select min(at) from discovery.change where merged = '{}' and (server is distinct from ${serverText} or ${isNewsTo('(select snapshot from discovery.external_index)')}))
          )) * 1000)::float8 end from discovery.external_index`,
@@ -126,14 +129,14 @@ async function feed(context: FeedContext, tx: Transaction, state: State): Promis
   const isAll = await queueChanges(context, tx, state);
   const { name, building, walked_up_to: from } = state;
   if (name === null && building === null) {
-    await beginBuilding(tx, client);
+    await beginBuilding(tx, client, state);
     return true;
   }
   const targets = [name, building].filter((index) => index !== null);
   const oldest = `select catalog_key from discovery.external_change order by since limit ${catalogsAtOnce}`;
   const catalogs = await tx.column<number>(oldest);
-  // What a walk has sent is compared, so it must be visible.
-  if (isAll || (from !== null && catalogs.length > 0)) await refresh(client, targets);
+  // What a walk, or a failed round, has sent is compared, so it must be visible.
+  if (isAll || catalogs.length > 0) await refresh(client, targets);
   if (catalogs.length > 0) {
     const ranges = catalogs.sort((a, b) => a - b).map(rangeOf);
     const options = { version: state.version, forMs: changesForMs };
@@ -173,8 +176,9 @@ async function queueChanges({ client, now }: FeedContext, tx: Transaction, state
   );
   if (isAll) state.walked_up_to = 0;
   await tx.query(
-    `update discovery.external_index set snapshot = $1, server = $2, fed_at = now(), walked_up_to = $3, walk_since = case when $4 then now() else walk_since end`,
-    [moment.snapshot, moment.server, state.walked_up_to, isAll],
+    `update discovery.external_index set snapshot = $1, server = $2, fed_at = now(), walked_up_to = $3,
+       walk_since = case when $4 then coalesce(walk_since, case when $5 then now() else fed_at end, now()) else walk_since end`,
+    [moment.snapshot, moment.server, state.walked_up_to, isAll, isKnown],
   );
   return isAll === true;
 }
@@ -188,9 +192,21 @@ async function findDue(client: OpenSearch, now: Date): Promise<number[]> {
   return answer.aggregations?.due.buckets.map(({ key }) => key) ?? [];
 }
 
-async function beginBuilding(tx: Transaction, client: OpenSearch): Promise<void> {
-  const building = await createIndexes(client);
+async function beginBuilding(tx: Transaction, client: OpenSearch, state?: State): Promise<void> {
+  const former = [state?.name, state?.building].filter((name) => typeof name === 'string');
+  const building = await createIndexes(client, former);
   await tx.query('update discovery.external_index set building = $1, walked_up_to = 0', [building]);
+}
+
+/** Builds another index if OpenSearch has lost one, or if the commit after a switch failed. */
+async function replaceLost(tx: Transaction, client: OpenSearch): Promise<void> {
+  const state = await lockState(tx);
+  const known = await listIndexes(client);
+  const isLost = (index: string) => !known.includes(index) || !known.includes(wordsOf(index));
+  const [name, building] = [state?.name ?? null, state?.building ?? null];
+  if (name !== null && isLost(name)) await tx.query('update discovery.external_index set name = null');
+  const isNeeded = building === null ? name !== null && isLost(name) : isLost(building);
+  if (isNeeded) await beginBuilding(tx, client, state);
 }
 
 /** Sends the next part of all documents: to the index being built, or if everything may differ, to the searched one. */
