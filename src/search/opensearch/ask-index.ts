@@ -79,8 +79,12 @@ function findSource(source: Source): object {
       const bounds = { gte: numberText(source.list, least), lte: numberText(source.list, most) };
       return { range: { numbers: bounds } };
     }
-    case 'any':
-      return anyOf(source.sources.map(findSource));
+    case 'any': {
+      // The facts are one condition: OpenSearch refuses more than 1,024.
+      const facts = source.sources.flatMap((each) => (each.kind === 'fact' ? [`${each.list}`] : []));
+      const others = source.sources.filter(({ kind }) => kind !== 'fact').map(findSource);
+      return anyOf([{ terms: { facts } }, ...others]);
+    }
     case 'all':
       return { bool: { filter: source.sources.map(findSource) } };
     case 'unless objects':
