@@ -21,13 +21,14 @@ export function addHealthRoutes(server: FastifyInstance, { config, search, datab
     tag,
     answer: Health,
     async handle() {
-      const [troubles, { deliveries }, numbers, lagMs = 0, processes] = await Promise.all([
-        readTroubles(database, now()),
-        readOverview(database),
-        readMinutes(database, minutesAgo(judgedMinutes)),
-        search.lag(),
-        listProcesses(database, minutesAgo(aliveMinutes)),
-      ]);
+      const [troubles, { deliveries }, numbers, lagMs = Number.POSITIVE_INFINITY, processes] =
+        await Promise.all([
+          readTroubles(database, now()),
+          readOverview(database),
+          readMinutes(database, minutesAgo(judgedMinutes)),
+          search.lag(),
+          listProcesses(database, minutesAgo(aliveMinutes)),
+        ]);
       const late = lagMs > config.DISCOVER_MAX_LAG_MS ? Math.ceil(lagMs / 1_000) : 0;
       const reasons = findReasons(troubles, deliveries.parked, buildSeries(numbers, now()), late);
       return {

@@ -17,6 +17,12 @@ it('a goal is missed where every minute misses it', () => {
   expect(findReasons([], 0, [slow, row('discoverP99Ms', 5)])).toEqual([]);
 });
 
+it('an index in OpenSearch that is late, or not complete, is a reason', () => {
+  expect(findReasons([], 0, [], 7)).toEqual(['Searches lack the changes of the last 7 seconds.']);
+  const wait = 'Searches wait for the first index in OpenSearch.';
+  expect(findReasons([], 0, [], Number.POSITIVE_INFINITY)).toEqual([wait]);
+});
+
 it('troubles and parked deliveries are reasons', () => {
   const trouble = { kind: 'key-not-registered', role: 'catalog', what: 'A key is unknown.' } as const;
   const troubles = [{ ...trouble, since: new Date(0), next: 'Register it.' }];

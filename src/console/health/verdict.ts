@@ -11,7 +11,7 @@ const failures: Record<keyof typeof goals, string> = {
 
 /**
  * @param rows of the last minutes: a goal is missed if each of them misses it
- * @param lateSeconds age of the oldest change that searches lack, beyond the promised lag
+ * @param lateSeconds age of the oldest change that searches lack, beyond the promised lag; infinite: no search is answered yet
  */
 export function findReasons(
   troubles: readonly Trouble[],
@@ -26,7 +26,10 @@ export function findReasons(
   return [
     ...troubles.map(({ what }) => what),
     ...missed.map((name) => failures[name]),
-    ...(lateSeconds > 0 ? [`Searches lack the changes of the last ${lateSeconds} seconds.`] : []),
+    ...(lateSeconds === Number.POSITIVE_INFINITY ? ['Searches wait for the first index in OpenSearch.'] : []),
+    ...(lateSeconds > 0 && Number.isFinite(lateSeconds)
+      ? [`Searches lack the changes of the last ${lateSeconds} seconds.`]
+      : []),
     ...(parked > 0 ? [`Parked deliveries: ${parked.toLocaleString('en-US')}.`] : []),
   ];
 }
