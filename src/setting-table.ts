@@ -13,6 +13,7 @@ import {
   days,
   decimal,
   flag,
+  indexPrefix,
   integer,
   jsonList,
   jsonObject,
@@ -182,7 +183,7 @@ export const settings = {
   OPENSEARCH_CA_FILE: optional(
     text('', 'PEM file of its certificate authority; empty means that of Node.js'),
   ),
-  OPENSEARCH_PREFIX: name('signpost', 'start of its index names, in lower case; each database needs its own'),
+  OPENSEARCH_PREFIX: indexPrefix('signpost', 'start of its index names; each database needs its own'),
   OPENSEARCH_SHARDS: integer(1, 'primary shards of an index that is built', { min: 1, max: 1_000 }),
   SEARCH_LANGUAGES: list(
     'en,hi',

@@ -199,6 +199,12 @@ export function name(fallback: string, about: string): Kind<string> {
   return matching(pattern, 'made only of letters, digits and . _ : ~ -', fallback, about);
 }
 
+/** The start of index names of OpenSearch. */
+export function indexPrefix(fallback: string, about: string): Kind<string> {
+  const form = 'at most 100 lower-case letters, digits, - and _, the first one a letter or digit';
+  return matching(/^[a-z0-9][a-z0-9_-]{0,99}$/, form, fallback, about);
+}
+
 export function subscriberId(fallback: string, about: string): Kind<string> {
   const pattern = new RegExp(`^${namePart}(?:/${namePart})?$`);
   return matching(pattern, 'a domain such as bpp.example.com, or namespace/registry', fallback, about);

@@ -38,7 +38,7 @@ Examples:
   $ signpost index check --mend
 
 If an upgrade changes the index format, the discovery service builds a new generation next to the one in use, as soon as the last process of the older
-version has ended. Searches stay exact during the build.
+version has ended. Searches stay exact during the build. With SEARCH_INDEX=opensearch, run "signpost index rebuild" after such an upgrade.
 These commands use DATABASE_URL, or the embedded database in DATA_DIR.`;
 
 async function showStatus(context: CommandContext): Promise<void> {
@@ -60,6 +60,7 @@ function renderStatus(status: IndexStatus): string {
     describeNextStep(status),
   ];
   const rows = processes.map(({ name, version: known }) => [name, String(known)]);
+  if (rows.length === 0 && openSearch) return lines.join('\n');
   if (rows.length === 0) return [...lines, 'No running process uses it.'].join('\n');
   return [...lines, '', renderTable(['PROCESS', 'SUPPORTS VERSION'], rows)].join('\n');
 }

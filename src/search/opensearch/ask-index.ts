@@ -17,6 +17,8 @@ export interface IndexQuestion {
   sort: object[];
   /** The sort keys of each hit, before its key. */
   sortedBy: readonly ('band' | 'wide' | 'distance' | 'rank')[];
+  /** A field of the hits with geometries that are not points, if later hits may have them. */
+  wide?: string;
   /** The answer is in the order of distances. If the question does not sort by them, all hits must be measured. */
   hasDistance: boolean;
   /** It finds only matches, except for rounded coordinates and geometries that are not points. */
@@ -29,7 +31,9 @@ type PlacedConstraint = SpatialPlan & { around: SphereBox };
 export function askIndex(plan: Plan, places: readonly PlacedConstraint[], text?: TextQuery): IndexQuestion {
   const { scope, filter } = plan;
   const { catalog, resource, offer } = filter?.lookups ?? {};
-  const lookups = [catalog, resource, offer].flatMap((lookup) => (lookup ? findSource(lookup.source) : []));
+  const sources = [catalog, resource, offer].flatMap((lookup) => (lookup ? findSource(lookup.source) : []));
+  const isShort = JSON.stringify(sources).split('"range"').length <= maxRanges;
+  const lookups = isShort ? sources : [];
   // Only served documents have words.
   const [served, kept] = text ? [[], askScope(scope)] : [askServed(scope), []];
   const clauses = [...served, ...lookups, ...places.map(findPlace)];
@@ -46,11 +50,12 @@ export function askIndex(plan: Plan, places: readonly PlacedConstraint[], text?:
   return {
     query: { bool: { filter: clauses, ...(words && { must: words }) } },
     ...(kept.length > 0 && { postFilter: { bool: { filter: kept } } }),
-    sort: [...(text ? [{ _score: 'desc' }] : []), ...(measured ?? []), { key: 'asc' }],
+    sort: [...(text ? [{ _score: 'desc' }] : []), ...(measured?.sort ?? []), { key: 'asc' }],
     sortedBy,
+    ...(text && measured && { wide: measured.wide }),
     hasDistance: radius !== undefined,
     isExact:
-      (filter === undefined || filter.exact) &&
+      (filter === undefined || (filter.exact && isShort)) &&
       (!isOfOffers || (offer !== undefined && isOfOneOffer)) &&
       (radius === undefined || measured !== undefined) &&
       places.every((place) => isRadius(place) && place.constraint.quantifier === 'ANY' && isPoint(place)),
@@ -108,13 +113,19 @@ function findPlace({ constraint, paths, around }: PlacedConstraint): object {
   const isRound = operator === 'S_DWITHIN' && geometry.type === 'Point';
   const distance = `${distanceMeters + slackMeters}m`;
   return anyOf(
-    [...new Set(paths.map(slotOf))].flatMap((slot) => [
-      isRound
+    slotsOf(paths).map((slot) => {
+      const facts = paths.filter((path) => slotOf(path) === slot).map(placeFact);
+      const at = isRound
         ? { geo_distance: { distance, [`at_${slot}`]: geometry.coordinates.slice(0, 2) } }
-        : { geo_bounding_box: { [`at_${slot}`]: bounds } },
-      { geo_shape: { [`area_${slot}`]: { shape: envelope, relation: 'intersects' } } },
-    ]),
+        : { geo_bounding_box: { [`at_${slot}`]: bounds } };
+      const area = { geo_shape: { [`area_${slot}`]: { shape: envelope, relation: 'intersects' } } };
+      return { bool: { filter: [{ terms: { facts } }, anyOf([at, area])] } };
+    }),
   );
+}
+
+function slotsOf(paths: readonly string[]): number[] {
+  return [...new Set(paths.map(slotOf))];
 }
 
 /** OpenSearch rounds coordinates to a centimetre. */
@@ -125,16 +136,17 @@ function isPoint({ constraint }: SpatialPlan): boolean {
 }
 
 /** The nearest first; undefined if the index has no distances. */
-function measure({ constraint: { geometry }, paths }: SpatialPlan): object[] | undefined {
+function measure({ constraint: { geometry }, paths }: SpatialPlan) {
   if (geometry.type !== 'Point') return undefined;
-  const slots = [...new Set(paths.map(slotOf))];
-  const slot = slots.length === 1 ? slots[0] : anyPlace;
+  const [first, ...others] = slotsOf(paths);
+  const slot = others.length > 0 ? anyPlace : first;
   const from = { [`at_${slot}`]: geometry.coordinates.slice(0, 2), order: 'asc', mode: 'min', unit: 'm' };
-  return [{ [`wide_${slot}`]: { order: 'desc', missing: 0 } }, { _geo_distance: from }];
+  const wide = `wide_${slot}`;
+  return { wide, sort: [{ [wide]: { order: 'desc', missing: 0 } }, { _geo_distance: from }] };
 }
 
-/** Maximum of words in one question: OpenSearch refuses more than 1,024 conditions. */
-const maxVariants = 900;
+/** Maximum of words and of ranges in one question: OpenSearch refuses more than 1,024 conditions. */
+const [maxVariants, maxRanges] = [700, 200];
 
 /** The score is the rank. */
 function findRank(text: TextQuery): object {

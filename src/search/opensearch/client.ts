@@ -4,6 +4,7 @@ import type { Config } from '../../config.ts';
 import { exchange, startDeadline } from '../../http/exchange.ts';
 import { Agent } from '../../http/undici.ts';
 import { SearchIndexUnavailable } from '../../storage/unavailable.ts';
+import type { Deadline } from '../deadline.ts';
 
 // Requests to OpenSearch. If a node does not answer, the next is asked. All requests may be repeated, because writes have a version (feed.ts).
 
@@ -91,8 +92,13 @@ export function connectOpenSearch(config: Config) {
 }
 
 /** Requests that share one time limit. */
-export function withinTime(client: OpenSearch, remainingMs: () => number): OpenSearch {
-  return { ...client, ask: (path, asked) => client.ask(path, { ...asked, timeoutMs: remainingMs() }) };
+export function withinTime(client: OpenSearch, { remainingMs, check }: Deadline): OpenSearch {
+  const ask = <T>(path: string, asked?: Asked) =>
+    client.ask<T>(path, { ...asked, timeoutMs: remainingMs() }).catch((error) => {
+      check();
+      throw error;
+    });
+  return { ...client, ask };
 }
 
 function authorize(config: Config): string | undefined {

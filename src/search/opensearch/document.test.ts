@@ -47,7 +47,7 @@ describe('a document of the index in OpenSearch', () => {
   it('is the same for ever, or has another version', () => {
     const made = createDocuments(format, now)(stored());
     expect(sha256Digest(Buffer.from(made.text))).toBe(
-      'sha256:9cccca4dc34276f9364af767e11ca7555fcd7e85b3129b20b1fcd3500a3f341a',
+      'sha256:1a58646bd7d6530a464c336eebf3d8b1f3095c7b44e35023d7e031041b373458',
     );
   });
 

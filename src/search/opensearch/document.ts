@@ -28,6 +28,8 @@ interface Part {
   facts: string;
   numbers: string[];
   places: [field: string, value: unknown][];
+  /** The paths of its geometries. */
+  paths: string[];
 }
 
 /** A digest of everything that a document is made of: whether the index has the document is known without making it. */
@@ -42,7 +44,7 @@ export function digestOf({ digest, subject }: Stored, { version }: IndexFormat, 
   return Number.parseInt(hash('sha256', all).slice(0, 13), 16);
 }
 
-/** Raise it with each change of this file that makes other documents. A check of the index then replaces the older ones. */
+/** Raise it with each change of this file, or of the mappings, that makes other documents: then all of them differ. */
 const documentVersion = 1;
 
 /** Makes the documents of catalogs, resources and offers. Caches the parts of catalogs and offers, by digest: they may change between two reads. */
@@ -79,18 +81,15 @@ export function createDocuments(format: IndexFormat, now: Date) {
 }
 
 function describe(format: IndexFormat, { words, geometries, ...entries }: DocumentEntries): Part {
-  const facts = [
-    ...entries.facts,
-    ...Array.from(entries.objects, objectFact),
-    ...new Set(geometries.map(({ path }) => placeFact(path))),
-  ];
+  const paths = [...new Set(geometries.map(({ path }) => path))];
+  const facts = [...entries.facts, ...Array.from(entries.objects, objectFact), ...paths.map(placeFact)];
   const numbers = [...entries.numbers].flatMap(([path, values]) =>
     Array.from(values, (value) => numberText(columnList(path), value)),
   );
   const places = geometries.flatMap(({ path, geometry }) =>
     [slotOf(path), anyPlace].flatMap((slot) => placeFields(format, slot, geometry)),
   );
-  return { words, facts: facts.join(' '), numbers, places };
+  return { words, facts: facts.join(' '), numbers, places, paths };
 }
 
 /** JSON text: letters and digits need no escapes. */
@@ -108,6 +107,9 @@ function found(parts: readonly Part[]) {
   const places: Record<string, unknown[]> = {};
   for (const [field, value] of parts.flatMap((part) => part.places))
     places[field] = [...(places[field] ?? []), value];
+  const slots = [...new Set(parts.flatMap(({ paths }) => paths))].map(slotOf);
+  // A measured distance could be that of another path.
+  for (const slot of slots.filter((each, index) => slots.indexOf(each) < index)) places[`wide_${slot}`] = [1];
   const facts = parts.map((part) => part.facts).join(' ');
   return { facts, numbers: parts.flatMap(({ numbers }) => numbers), ...places };
 }

@@ -54,7 +54,8 @@ export async function* findIndexedHits(
   const wanted = offset + limit;
   const isCompared = !isFirst || !isCheckedOnPage(plan, question);
   const most = isCompared ? comparedAtOnce : maxResults;
-  let size = question.isExact ? Math.min(wanted + beyond, most) : comparedAtOnce;
+  let { isExact } = question;
+  let size = isExact ? Math.min(wanted + beyond, most) : comparedAtOnce;
   let pending: Hit[] = [];
   const known = new Set<number>();
   let [read, sent] = [0, 0];
@@ -62,7 +63,8 @@ export async function* findIndexedHits(
     deadline.check();
     const ask = () => askPage(client, question, { size, needed, after });
     const count = ({ total, hits }: Answer) => ({ hits: hits.length, total });
-    const { total, hits } = await trace.time('ask OpenSearch', ask, count);
+    const { total, wide, hits } = await trace.time('ask OpenSearch', ask, count);
+    isExact &&= !wide;
     // A hit that has changed meanwhile may come again.
     const keys = hits.map(({ sort }) => sort.at(-1) as number).filter((key) => !known.has(key));
     for (const key of keys) known.add(key);
@@ -82,8 +84,7 @@ export async function* findIndexedHits(
     after = last.sort;
     size = Math.max(size, Math.min(size * growth, comparedAtOnce));
     // The rest is only counted. Hits that were read but are not settled also match.
-    if (question.isExact && sent >= wanted && !bound?.isWide)
-      return yield Math.max(0, total - read) + pending.length;
+    if (isExact && sent >= wanted && !bound?.isWide) return yield Math.max(0, total - read) + pending.length;
   }
 }
 
@@ -104,25 +105,26 @@ export async function readVersion({ reader }: Tools): Promise<number> {
 
 /** The sort values of the question, and the key. */
 type IndexHit = { sort: unknown[] };
-type Answer = { total: number; hits: IndexHit[] };
+type Wide = { wide: { value: number } };
+type Answer = { total: number; wide?: number; hits: IndexHit[] };
 
 async function askPage(
   client: OpenSearch,
-  { query, postFilter, sort }: Pick<IndexQuestion, 'query' | 'postFilter' | 'sort'>,
+  { query, postFilter, sort, wide }: Pick<IndexQuestion, 'query' | 'postFilter' | 'sort' | 'wide'>,
   { size, needed, after }: { size: number; needed: number; after?: unknown[] },
 ): Promise<Answer> {
-  const path = `/${client.prefix}/_search?allow_partial_search_results=false&filter_path=hits.total.value,hits.hits.sort`;
+  const path = `/${client.prefix}/_search?allow_partial_search_results=false&filter_path=hits.total.value,hits.hits.sort,aggregations`;
   const body = {
     ...{ query, sort, size, track_total_hits: needed, _source: false, stored_fields: '_none_' },
     ...(postFilter && { post_filter: postFilter }),
-    ...(after && { search_after: after }),
+    ...(after ? { search_after: after } : wide && { aggs: { wide: { sum: { field: wide } } } }),
   };
-  type Found = { hits: { total?: { value: number }; hits?: IndexHit[] } };
-  const { hits } = await client.ask<Found>(path, { body }).catch((error) => {
+  type Found = { hits: { total?: { value: number }; hits?: IndexHit[] }; aggregations?: Wide };
+  const { hits, aggregations } = await client.ask<Found>(path, { body }).catch((error) => {
     const isMissing = error instanceof RefusedByOpenSearch && error.status === 404;
     throw isMissing ? new SearchIndexUnavailable(error, 'is being built') : error;
   });
-  return { total: hits.total?.value ?? 0, hits: hits.hits ?? [] };
+  return { total: hits.total?.value ?? 0, wide: aggregations?.wide.value, hits: hits.hits ?? [] };
 }
 
 export async function hasPlace(client: OpenSearch, scope: Scope, paths: readonly string[]): Promise<boolean> {

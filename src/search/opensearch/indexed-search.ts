@@ -1,4 +1,5 @@
 import type { Config } from '../../config.ts';
+import type { Logger } from '../../logger.ts';
 import type { Scope } from '../documents/scope.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 import type { Plan } from '../plan.ts';
@@ -12,12 +13,15 @@ import { createWordReader } from './word-index.ts';
 
 export type IndexedSearch = NonNullable<ReturnType<typeof openIndexedSearch>>;
 
+type IndexedContext = { config: Config; now: () => Date; logger?: Logger };
+
 /** Undefined if the index is in the database. */
-export function openIndexedSearch({ config, now }: { config: Config; now: () => Date }, format: IndexFormat) {
+export function openIndexedSearch(context: IndexedContext, format: IndexFormat) {
+  const { config } = context;
   if (config.SEARCH_INDEX !== 'opensearch') return undefined;
   const client = connectOpenSearch(config);
   const readWords = createWordReader();
-  const clientOf = ({ deadline }: Pick<Tools, 'deadline'>) => withinTime(client, deadline.remainingMs);
+  const clientOf = ({ deadline }: Pick<Tools, 'deadline'>) => withinTime(client, deadline);
   const readQuery = (tools: Tools, plan: Plan) => readWords(clientOf(tools), plan, readVersion(tools));
   return {
     /** Hits in the order of the answer, in batches, and the number of further hits. */
@@ -29,7 +33,7 @@ export function openIndexedSearch({ config, now }: { config: Config; now: () => 
     hasPlace: (tools: Pick<Tools, 'deadline'>, scope: Scope, paths: readonly string[]) =>
       hasPlace(clientOf(tools), scope, paths),
     client,
-    sender: createSender(client, format, now),
+    sender: createSender(client, format, context),
     close: () => client.close(),
   };
 }

@@ -1,3 +1,4 @@
+import type { Logger } from '../../logger.ts';
 import type { Queryable } from '../../storage/database.ts';
 import { readStored } from '../confirm/read-subjects.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
@@ -12,7 +13,7 @@ import { createWordWriter } from './word-index.ts';
 /** Number of documents that are compared together. Those that differ are made and sent together. */
 const comparedAtOnce = 2_000;
 
-export function createSender(client: OpenSearch, format: IndexFormat, now: () => Date) {
+export function createSender(client: OpenSearch, format: IndexFormat, { now, logger }: SenderContext) {
   const addWords = createWordWriter(client, format);
 
   async function send(index: string, { differences }: Part, version: number) {
@@ -23,7 +24,9 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
     // Words first: if this fails, the documents still differ next time.
     const words = differences.flatMap(({ document }) => document?.words ?? []);
     await addWords(index, words);
-    await writeBulk(client, index, items);
+    const refused = await writeBulk(client, index, items);
+    if (refused.length > 0)
+      logger?.error({ index, refused }, 'searches do not find documents that OpenSearch refused');
   }
 
   /** Compares the first part of some key ranges by digests, and makes the documents that differ. */
@@ -77,6 +80,7 @@ export function createSender(client: OpenSearch, format: IndexFormat, now: () =>
   };
 }
 
+type SenderContext = { now: () => Date; logger?: Logger };
 type SendOptions = { version: number; forMs: number };
 
 interface Part {

@@ -3,7 +3,8 @@ import { isNewsTo, serverText } from '../../storage/freshness.ts';
 import { type KeyRange, rangeOf } from '../keys.ts';
 import { type OpenSearch, RefusedByOpenSearch } from '../opensearch/client.ts';
 import type { IndexedSearch } from '../opensearch/indexed-search.ts';
-import { createIndexes, listIndexes, refresh, switchIndex, wordsOf } from '../opensearch/indexes.ts';
+import { wordsOf } from '../opensearch/indexes.ts';
+import { createIndexes, listIndexes, refresh, switchIndex } from './fed-indexes.ts';
 
 // How documents get into OpenSearch: in rounds, each under the lock of one row, which is the lease of the work. A round reads which catalogs have changed since the last one (the change feed,
 // discovery.change), or compares the next part of all documents, and sends the differences. Their version is the time of the round, so a late request never overwrites newer content. If a
@@ -117,9 +118,13 @@ const nowMs = '(extract(epoch from clock_timestamp()) * 1000)::bigint';
 
 async function lockState(tx: Transaction, { isWaiting = false } = {}): Promise<State | undefined> {
   await tx.apart.query('insert into discovery.external_index default values on conflict do nothing');
+  const locked = `(select id from discovery.external_index for update ${isWaiting ? '' : 'skip locked'})`;
+  // Committed at once, because a failed round has used its version, too, and the clock may step back. Searches must see another one after the round.
+  await tx.apart.query(
+    `update discovery.external_index set version = greatest(version + 1, ${nowMs}) where id = ${locked}`,
+  );
   return tx.first<State>(
-    `update discovery.external_index set version = greatest(version + 1, ${nowMs})
-     where id = (select id from discovery.external_index for update ${isWaiting ? '' : 'skip locked'})
+    `update discovery.external_index set version = version + 1 where id = ${locked}
      returning name, building, walked_up_to, version, snapshot, server, fed_at > now() - ${completeFor} as "isComplete"`,
   );
 }
@@ -162,11 +167,11 @@ async function queueChanges({ client, now }: FeedContext, tx: Transaction, state
   const isAll =
     !isKnown ||
     (await tx.value<boolean | null>(
-      `with news as materialized (select at, catalogs, everything from discovery.change where ${isNewsTo('(select $1)')} and merged = '{}'),
+      `with news as materialized (select at, catalogs, lists, everything from discovery.change where ${isNewsTo('(select $1)')} and merged = '{}'),
        queued as (
          insert into discovery.external_change (catalog_key, since)
          select key, min(at) from news, unnest(catalogs) as key group by key on conflict do nothing
-       ) select bool_or(everything) from news`,
+       ) select bool_or(everything and lists is null) from news`,
       [state.snapshot],
     ));
   const due = state.name === null ? [] : await findDue(client, now());
