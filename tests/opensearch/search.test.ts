@@ -56,6 +56,27 @@ describe.skipIf(obstacle)('a search in OpenSearch (needs Java 17 and Maven)', ()
     await compare(fed.service, index, { intent: { filters }, now: arbitraryNow });
   });
 
+  it('answers a filter with more alternatives of several conditions than OpenSearch accepts', async () => {
+    await fill(index);
+    const [first] = (await fed.service.search(everything)).answer.ranking;
+    const ids = [...Array.from({ length: 1_100 }, (_, n) => `none-${n}`), first?.resourceId];
+    const conditions = ids.map((id) => `(@.id == '${id}' && @.descriptor)`).join(' || ');
+    const expression = `$.catalogs[*].resources[?${conditions}]`;
+    await compare(fed.service, index, {
+      intent: { filters: { type: 'jsonpath', expression } },
+      now: arbitraryNow,
+    });
+  });
+
+  it('answers a page far behind the last one', async () => {
+    await fill(index);
+    const { answer } = await fed.service.search({
+      message: { intent: {}, limit: 10, offset: 3_000_000_000 },
+      scope: {},
+    });
+    expect(answer.ranking).toEqual([]);
+  });
+
   /** Catalogs of one resource; each has a provider and a resource with some geometry. */
   const placed = (geometries: readonly { provider?: Geometry; resource?: object; name?: string }[]) =>
     geometries.map(({ provider, resource = {}, name = 'tea' }, n) => ({
@@ -118,5 +139,59 @@ describe.skipIf(obstacle)('a search in OpenSearch (needs Java 17 and Maven)', ()
         intent: { textSearch: 'tea charger', spatial: [within] } as never,
         ...{ limit, offset: 0, now: arbitraryNow },
       });
+  });
+
+  it.each([
+    ['two places', [within, { ...within, distanceMeters: 3_000, geometry: far }]],
+    ['half of the globe', [{ ...within, distanceMeters: 12_000_000 }]],
+    ['a target that no document has', [{ ...within, targets: '$..geo' }]],
+    ['several targets', [{ ...within, targets: [targets, '$.catalogs[*].resources[*].at'] }]],
+  ])('counts only matches of %s', async (_what, spatial) => {
+    const pointAt = (...coordinates: number[]): Geometry => ({ type: 'Point', coordinates });
+    const lineTo = (...end: number[]): Geometry => ({ type: 'LineString', coordinates: [[77.57, 13], end] });
+    // No two distances are the same.
+    const somewhere = (n: number) => [
+      pointAt(77.6 + n / 9_000, 12.97),
+      far,
+      pointAt(-102, -12),
+      lineTo(77.63, 13),
+    ];
+    const known = placed(
+      Array.from({ length: 16 }, (_, n) => {
+        const [provider, at] = [somewhere(n)[n >> 2], somewhere(n + 16)[n % 4]];
+        return { provider, resource: { at } };
+      }),
+    );
+    await fill(known);
+    for (const limit of [3, 100])
+      await compare(fed.service, known, {
+        intent: { spatial } as never,
+        ...{ limit, offset: 0, now: arbitraryNow },
+      });
+  });
+
+  it('counts many places without the lines that turn out to be too far', async () => {
+    const bent = {
+      type: 'LineString',
+      coordinates: [
+        [77.585, 13.0],
+        [77.63, 13.0],
+        [77.63, 12.955],
+      ],
+    };
+    const [one] = placed([{}]);
+    const resources = Array.from({ length: 1_200 }, (_, n) => {
+      const at = n < 60 ? bent : { type: 'Point', coordinates: [77.6 + n / 1_000_000, 12.97] };
+      return { id: `r${n}`, descriptor: { name: 'tea' }, at };
+    });
+    const known = [{ ...one, catalog: { ...one?.catalog, resources } }] as unknown as KnownCatalog[];
+    await fill(known);
+    const spatial = [{ ...within, targets: '$.catalogs[*].resources[*].at' }];
+    const { answer } = await fed.service.search({
+      message: { intent: { spatial } as never, limit: 10 },
+      scope: {},
+    });
+    expect(answer.ranking.length).toBe(10);
+    expect(answer.total).toBeGreaterThanOrEqual(1_000);
   });
 });

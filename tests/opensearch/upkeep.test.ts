@@ -121,6 +121,37 @@ describe.skipIf(obstacle)(`an index in OpenSearch (needs Java 17 and Maven)`, ()
     expect(await fed.index.check({ onDifference: () => undefined })).toMatchObject({ differences: 0 });
   });
 
+  it('is completed while changes never end', async () => {
+    await apply(fed.database, index);
+    await feed();
+    const touch = 'update discovery.catalog set head_digest = head_digest where id = $1';
+    let isBuilding = true;
+    const touching = (async () => {
+      while (isBuilding) await fed.database.query(touch, [index[0]?.catalog.id]);
+    })();
+    await fed.index.rebuild().finally(() => {
+      isBuilding = false;
+    });
+    await touching;
+  });
+
+  it('loses everything that was truncated', async () => {
+    await apply(fed.database, index);
+    await feed();
+    await fed.database.query('truncate discovery.catalog cascade');
+    await feed();
+    expect(await count()).toBe(0);
+    expect(await ask(`/${settings.OPENSEARCH_PREFIX}/_count`)).toMatchObject({ count: 0 });
+  });
+
+  it('is no longer searched without its words', async () => {
+    await apply(fed.database, index);
+    await feed();
+    await ask(`/${settings.OPENSEARCH_PREFIX}-1-words`, 'DELETE');
+    await fed.database.query("update discovery.external_index set name = null, building = 'other-2'");
+    await expect(fed.service.search(everything)).rejects.toMatchObject({ status: 503 });
+  });
+
   it('is compared with the documents, and mended', async () => {
     await apply(fed.database, index);
     await feed();

@@ -62,7 +62,7 @@ export async function readSubjects(
      union all
      select 2, key, key, id, digest, document, null, null, null, null, null from page
      union all
-     select 3, offer.key, page.key, offer.id, offer.digest, case when $3 then offer.document::text end, null, offer.provider_id, offer.resource_ids, ${validityText('offer.')}, null
+     select 3, offer.key, page.key, offer.id, offer.digest, case when $3 and row_number() over (partition by offer.key) = 1 then offer.document::text end, null, offer.provider_id, '{}', ${validityText('offer.')}, null
      from page join home on home.key = page.catalog_key join discovery.offer_target as target on target.owner = home.owner and target.resource_id = page.id
        join discovery.offer on offer.key = target.offer_key and offer.key >> 26 = home.key
      where $2
@@ -102,7 +102,7 @@ export async function readStored(
 }
 
 interface Row {
-  /** Catalogs, resources, offers on a resource, offers on all of a catalog. */
+  /** Catalogs, resources, offers on a resource (the first of an offer with its document, all without its resource ids), offers on all of a catalog. */
   kind: 1 | 2 | 3 | 4;
   key: number;
   resource_key: number | null;
@@ -125,12 +125,10 @@ function assemble(rows: readonly Row[], keys: readonly number[], now: Date): Sub
     else if (row.kind === 2) found.set(row.key, row);
     else if (row.kind === 4) homes.get(catalogKeyOf(row.key))?.wide.push(row);
     else named.set(row.resource_key ?? 0, [...(named.get(row.resource_key ?? 0) ?? []), row]);
-  const parsed = new Map<number, ReadOffer>();
-  const parse = ({ key, digest, document }: Row) => {
-    const offer = parsed.get(key) ?? { key, digest, offer: JSON.parse(document ?? 'null') };
-    parsed.set(key, offer);
-    return offer;
-  };
+  const offered = new Map<number, ReadOffer>();
+  for (const { kind, key, digest, document } of rows)
+    if (kind >= 3 && (document !== null || !offered.has(key)))
+      offered.set(key, { key, digest, offer: JSON.parse(document ?? 'null') });
   return keys.flatMap((key) => {
     const row = found.get(key);
     const { home, wide = [] } = homes.get(catalogKeyOf(key)) ?? {};
@@ -143,7 +141,9 @@ function assemble(rows: readonly Row[], keys: readonly number[], now: Date): Sub
     return [
       {
         ...{ key, digest: row.digest, home, resource: JSON.parse(row.document ?? 'null') },
-        offers: offers.filter(({ terms }) => findCovers(terms, home, now)).map((each) => parse(each.row)),
+        offers: offers
+          .filter(({ terms }) => findCovers(terms, home, now))
+          .flatMap(({ row }) => offered.get(row.key) ?? []),
         until: Math.min(...periods.map((period) => nextChangeOf(period, now))),
       },
     ];

@@ -52,14 +52,14 @@ export async function addToLists(tx: Transaction, index: string, entries: readon
   await noteChanged(tx, [...lists.keys()]);
 }
 
-/** Maximum of lists in a row of the change feed. More are recorded as everything. */
+/** Maximum of lists in a row of the change feed. More are recorded as everything, with one of them: without lists, it would be about documents, too. */
 const maxNamed = 5_000;
 
 export async function noteChanged(tx: Transaction, lists: readonly number[]): Promise<void> {
   if (lists.length === 0) return;
   const isNamed = lists.length <= maxNamed;
   await tx.query('insert into discovery.change (lists, everything) values ($1::bigint[], $2)', [
-    bigintArray(isNamed ? lists : []),
+    bigintArray(isNamed ? lists : lists.slice(0, 1)),
     !isNamed,
   ]);
 }

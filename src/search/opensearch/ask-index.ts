@@ -25,18 +25,17 @@ export interface IndexQuestion {
   isExact: boolean;
 }
 
-/** A constraint with the box around its geometry. */
 type PlacedConstraint = SpatialPlan & { around: SphereBox };
 
 export function askIndex(plan: Plan, places: readonly PlacedConstraint[], text?: TextQuery): IndexQuestion {
   const { scope, filter } = plan;
   const { catalog, resource, offer } = filter?.lookups ?? {};
   const sources = [catalog, resource, offer].flatMap((lookup) => (lookup ? findSource(lookup.source) : []));
-  const isShort = JSON.stringify(sources).split('"range"').length <= maxRanges;
+  const isShort = JSON.stringify(sources).split(/"(?:terms?|range)"/).length <= maxConditions;
   const lookups = isShort ? sources : [];
   // Only served documents have words.
   const [served, kept] = text ? [[], askScope(scope)] : [askServed(scope), []];
-  const clauses = [...served, ...lookups, ...places.map(findPlace)];
+  const clauses = [...served, ...lookups, ...places.slice(0, maxPlaces).map(findPlace)];
   const radius = places.find(isRadius);
   const measured = radius && measure(radius);
   const words = text && (radius ? findBand(text) : findRank(text));
@@ -57,12 +56,11 @@ export function askIndex(plan: Plan, places: readonly PlacedConstraint[], text?:
     isExact:
       (filter === undefined || (filter.exact && isShort)) &&
       (!isOfOffers || (offer !== undefined && isOfOneOffer)) &&
-      (radius === undefined || measured !== undefined) &&
-      places.every((place) => isRadius(place) && place.constraint.quantifier === 'ANY' && isPoint(place)),
+      places.every((each) => each.constraint.quantifier === 'ANY' && isPoint(each) && boxAround(each)) &&
+      places.length === (radius ? 1 : 0),
   };
 }
 
-/** The documents that a search in this scope covers. */
 export function askServed(scope: Scope): object[] {
   return [{ term: { live: true } }, ...askScope(scope)];
 }
@@ -103,18 +101,18 @@ function anyOf(queries: readonly object[]): object {
 }
 
 /** Everything with boxes that may satisfy the constraint, or with any geometry there if no box limits it. */
-function findPlace({ constraint, paths, around }: PlacedConstraint): object {
-  const { operator, distanceMeters = 0, quantifier, geometry } = constraint;
-  const box = quantifier === 'NONE' ? undefined : queryBoxAround(operator, around, distanceMeters);
-  if (box === undefined) return anyOf([{ terms: { facts: paths.map(placeFact) } }]);
+function findPlace(place: PlacedConstraint): object {
+  const { distanceMeters = 0, geometry } = place.constraint;
+  const box = boxAround(place);
+  if (box === undefined) return anyOf([{ terms: { facts: place.paths.map(placeFact) } }]);
   const { west, north, east, south } = mapBox(box);
   const bounds = { top_left: [west, north], bottom_right: [east, south] };
   const envelope = envelopeOf({ west, north, east, south });
-  const isRound = operator === 'S_DWITHIN' && geometry.type === 'Point';
+  const isRound = isRadius(place) && geometry.type === 'Point';
   const distance = `${distanceMeters + slackMeters}m`;
   return anyOf(
-    slotsOf(paths).map((slot) => {
-      const facts = paths.filter((path) => slotOf(path) === slot).map(placeFact);
+    slotsOf(place.paths).map((slot) => {
+      const facts = place.paths.filter((path) => slotOf(path) === slot).map(placeFact);
       const at = isRound
         ? { geo_distance: { distance, [`at_${slot}`]: geometry.coordinates.slice(0, 2) } }
         : { geo_bounding_box: { [`at_${slot}`]: bounds } };
@@ -122,6 +120,11 @@ function findPlace({ constraint, paths, around }: PlacedConstraint): object {
       return { bool: { filter: [{ terms: { facts } }, anyOf([at, area])] } };
     }),
   );
+}
+
+function boxAround({ constraint, paths, around }: PlacedConstraint) {
+  const isLimited = constraint.quantifier !== 'NONE' && slotsOf(paths).length <= maxSlots;
+  return isLimited ? queryBoxAround(constraint.operator, around, constraint.distanceMeters) : undefined;
 }
 
 function slotsOf(paths: readonly string[]): number[] {
@@ -139,14 +142,14 @@ function isPoint({ constraint }: SpatialPlan): boolean {
 function measure({ constraint: { geometry }, paths }: SpatialPlan) {
   if (geometry.type !== 'Point') return undefined;
   const [first, ...others] = slotsOf(paths);
-  const slot = others.length > 0 ? anyPlace : first;
+  const slot = others.length > 0 || first === undefined ? anyPlace : first;
   const from = { [`at_${slot}`]: geometry.coordinates.slice(0, 2), order: 'asc', mode: 'min', unit: 'm' };
   const wide = `wide_${slot}`;
   return { wide, sort: [{ [wide]: { order: 'desc', missing: 0 } }, { _geo_distance: from }] };
 }
 
-/** Maximum of words and of ranges in one question: OpenSearch refuses more than 1,024 conditions. */
-const [maxVariants, maxRanges] = [700, 200];
+/** Maximum of words, other conditions, places, and fields of a place in one question: OpenSearch refuses more than 1,024 conditions. */
+const [maxVariants, maxConditions, maxPlaces, maxSlots] = [700, 200, 2, 16];
 
 /** The score is the rank. */
 function findRank(text: TextQuery): object {

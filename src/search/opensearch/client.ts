@@ -17,22 +17,19 @@ interface Asked {
   timeoutMs?: number;
 }
 
-const connections = 32;
 /** A machine that is gone refuses no connection. */
 const connectMs = 2_000;
 const defaultTimeoutMs = 60_000;
 /** A node that did not answer is asked last for this time. */
-const restMs = 5_000;
+const restMs = 60_000;
 /** A cluster that lost a node needs a moment, so all nodes are asked again after this time, while time is left. */
 const againMs = 200;
 const againWithinMs = 3_000;
-/** The node is overloaded, starting, or lacks a shard. */
-const unavailable = [429, 502, 503, 504];
 
 export function connectOpenSearch(config: Config) {
   const { OPENSEARCH_URL: nodes, OPENSEARCH_CA_FILE: caFile, OPENSEARCH_PREFIX: prefix } = config;
   const ca = caFile === undefined ? undefined : readFileSync(caFile);
-  const agent = new Agent({ connections, connect: { timeout: connectMs, ...(ca && { ca }) } });
+  const agent = new Agent({ connections: 32, connect: { timeout: connectMs, ...(ca && { ca }) } });
   const authorization = authorize(config);
   const failedAt = new Map<string, number>();
   let next = 0;
@@ -68,13 +65,16 @@ export function connectOpenSearch(config: Config) {
       const giveUpAt = Math.min(end, performance.now() + againWithinMs);
       for (;;) {
         let problem: unknown;
-        for (const node of inOrder()) {
+        for (const [index, node] of inOrder().entries()) {
+          // Half of the time is left for the other nodes.
+          const shareMs = Math.max(1, end - performance.now()) / (index + 1 < nodes.length ? 2 : 1);
           try {
-            const { status, body } = await send(node, path, asked, Math.max(1, end - performance.now()));
+            const { status, body } = await send(node, path, asked, shareMs);
             const text = body.toString();
             if (status < 400) return text === '' ? (undefined as T) : JSON.parse(text);
-            if (!unavailable.includes(status)) throw new RefusedByOpenSearch(status, text);
             problem = new RefusedByOpenSearch(status, text);
+            // The others are answers of a node that is overloaded, is starting, or lacks a shard.
+            if (status !== 429 && status < 500) throw problem;
           } catch (error) {
             if (error instanceof RefusedByOpenSearch)
               throw [401, 403].includes(error.status) ? new SearchIndexUnavailable(error) : error;
@@ -107,7 +107,6 @@ function authorize(config: Config): string | undefined {
   return user && `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
-/** OpenSearch refused the request. */
 export class RefusedByOpenSearch extends Error {
   override readonly name = 'RefusedByOpenSearch';
   readonly status: number;

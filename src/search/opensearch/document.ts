@@ -17,7 +17,6 @@ import { anyPlace, placeSlots } from './indexes.ts';
 export interface IndexDocument {
   /** Its own words. */
   words: readonly string[];
-  /** JSON. */
   text: string;
 }
 
@@ -28,7 +27,6 @@ interface Part {
   facts: string;
   numbers: string[];
   places: [field: string, value: unknown][];
-  /** The paths of its geometries. */
   paths: string[];
 }
 
@@ -45,7 +43,7 @@ export function digestOf({ digest, subject }: Stored, { version }: IndexFormat, 
 }
 
 /** Raise it with each change of this file, or of the mappings, that makes other documents: then all of them differ. */
-const documentVersion = 1;
+const documentVersion = 2;
 
 /** Makes the documents of catalogs, resources and offers. Caches the parts of catalogs and offers, by digest: they may change between two reads. */
 export function createDocuments(format: IndexFormat, now: Date) {
@@ -109,7 +107,8 @@ function found(parts: readonly Part[]) {
     places[field] = [...(places[field] ?? []), value];
   const slots = [...new Set(parts.flatMap(({ paths }) => paths))].map(slotOf);
   // A measured distance could be that of another path.
-  for (const slot of slots.filter((each, index) => slots.indexOf(each) < index)) places[`wide_${slot}`] = [1];
+  for (const slot of slots.filter((each, index) => slots.indexOf(each) < index))
+    places[`wide_${slot}`] = places[`wide_${anyPlace}`] = [1];
   const facts = parts.map((part) => part.facts).join(' ');
   return { facts, numbers: parts.flatMap(({ numbers }) => numbers), ...places };
 }
@@ -148,12 +147,9 @@ export function placeFact(path: string): string {
 export function numberText(column: number, value: number): string {
   const bytes = new DataView(new ArrayBuffer(16));
   bytes.setBigUint64(0, BigInt(-column));
-  bytes.setUint8(0, firstByte);
+  bytes.setUint8(0, 0x20);
   bytes.setFloat64(8, value + 0);
   const bits = bytes.getBigUint64(8);
-  bytes.setBigUint64(8, value < 0 ? ~bits : bits | signBit);
+  bytes.setBigUint64(8, value < 0 ? ~bits : bits | (1n << 63n));
   return Array.from({ length: 8 }, (_, index) => bytes.getUint16(index * 2).toString(16)).join(':');
 }
-
-const firstByte = 0x20;
-const signBit = 1n << 63n;

@@ -22,8 +22,6 @@ const beyondPage = { usual: 1, banded: 10 };
 const comparedAtOnce = maxLimit + beyondPage.banded;
 /** Each further request reads this many times as many hits. */
 const growth = 4;
-/** Maximum of documents of the page that are read during the comparison. */
-const maxAhead = 100;
 /** Ranks of OpenSearch have seven digits. */
 const relativeSlack = 1e-6;
 
@@ -43,6 +41,8 @@ export async function* findIndexedHits(
 ): AsyncGenerator<Hit[] | number> {
   const { deadline, trace } = tools;
   const hasText = plan.text !== undefined;
+  const existing = hasText ? undefined : readVersion(tools);
+  existing?.catch(() => undefined); // thrown when awaited
   const text = hasText ? await trace.time('read words', () => readQuery(tools, plan)) : undefined;
   if (text?.words.every(({ variants }) => variants.length === 0)) return;
   const locate = async (each: SpatialPlan) => ({ ...each, around: await findBox(tools, each) });
@@ -50,7 +50,6 @@ export async function* findIndexedHits(
   const question = askIndex(plan, places, text);
   const { limit = maxLimit, offset = 0 } = plan.paging;
   const beyond = question.sortedBy.includes('band') ? beyondPage.banded : beyondPage.usual;
-  const needed = neededCount(plan.paging);
   const wanted = offset + limit;
   const isCompared = !isFirst || !isCheckedOnPage(plan, question);
   const most = isCompared ? comparedAtOnce : maxResults;
@@ -61,14 +60,17 @@ export async function* findIndexedHits(
   let [read, sent] = [0, 0];
   for (let after: unknown[] | undefined; ; ) {
     deadline.check();
-    const ask = () => askPage(client, question, { size, needed, after });
+    // What was read is subtracted from the count, which has four bytes.
+    const counted = Math.min(neededCount(plan.paging) + read + size, 2 ** 31 - 1);
+    const ask = () => askPage(client, question, { size, counted, after });
     const count = ({ total, hits }: Answer) => ({ hits: hits.length, total });
     const { total, wide, hits } = await trace.time('ask OpenSearch', ask, count);
+    await existing;
     isExact &&= !wide;
     // A hit that has changed meanwhile may come again.
     const keys = hits.map(({ sort }) => sort.at(-1) as number).filter((key) => !known.has(key));
     for (const key of keys) known.add(key);
-    if (isCompared && after === undefined && size <= maxAhead) readAhead?.(keys.slice(offset));
+    if (isCompared && isExact && after === undefined) readAhead?.(keys.slice(offset));
     const confirm = async () => (isCompared ? confirmHits(tools, plan, text, keys) : hitsOf(keys));
     const confirmed = await trace.time('compare documents', confirm, (found) => ({ left: found.length }));
     pending = sortHits([...pending, ...confirmed]);
@@ -111,11 +113,11 @@ type Answer = { total: number; wide?: number; hits: IndexHit[] };
 async function askPage(
   client: OpenSearch,
   { query, postFilter, sort, wide }: Pick<IndexQuestion, 'query' | 'postFilter' | 'sort' | 'wide'>,
-  { size, needed, after }: { size: number; needed: number; after?: unknown[] },
+  { size, counted, after }: { size: number; counted: number; after?: unknown[] },
 ): Promise<Answer> {
   const path = `/${client.prefix}/_search?allow_partial_search_results=false&filter_path=hits.total.value,hits.hits.sort,aggregations`;
   const body = {
-    ...{ query, sort, size, track_total_hits: needed, _source: false, stored_fields: '_none_' },
+    ...{ query, sort, size, track_total_hits: counted, _source: false, stored_fields: '_none_' },
     ...(postFilter && { post_filter: postFilter }),
     ...(after ? { search_after: after } : wide && { aggs: { wide: { sum: { field: wide } } } }),
   };
@@ -129,7 +131,7 @@ async function askPage(
 
 export async function hasPlace(client: OpenSearch, scope: Scope, paths: readonly string[]): Promise<boolean> {
   const query = { bool: { filter: [...askServed(scope), { terms: { facts: paths.map(placeFact) } }] } };
-  const { total } = await askPage(client, { query, sort: [] }, { size: 0, needed: 1 });
+  const { total } = await askPage(client, { query, sort: [] }, { size: 0, counted: 1 });
   return total > 0;
 }
 

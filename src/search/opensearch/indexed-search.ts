@@ -24,10 +24,8 @@ export function openIndexedSearch(context: IndexedContext, format: IndexFormat) 
   const clientOf = ({ deadline }: Pick<Tools, 'deadline'>) => withinTime(client, deadline);
   const readQuery = (tools: Tools, plan: Plan) => readWords(clientOf(tools), plan, readVersion(tools));
   return {
-    /** Hits in the order of the answer, in batches, and the number of further hits. */
     findHits: (tools: Tools, plan: Plan, options: FindOptions) =>
       findIndexedHits({ client: clientOf(tools), readQuery }, tools, plan, options),
-    /** The words of a text, with their matches. */
     readQuery,
     /** Whether a searched document has a geometry at one of these paths. */
     hasPlace: (tools: Pick<Tools, 'deadline'>, scope: Scope, paths: readonly string[]) =>

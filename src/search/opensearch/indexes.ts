@@ -12,7 +12,6 @@ const term = { type: 'keyword', doc_values: false, norms: false };
 /** Terms separated by spaces. */
 const terms = { type: 'text', analyzer: 'whitespace', index_options: 'docs', norms: false };
 
-/** Of the index of documents. */
 export const mappings = {
   dynamic: 'strict',
   _source: { enabled: false },
@@ -38,7 +37,6 @@ export const mappings = {
   },
 };
 
-/** Of the dictionary. */
 export const wordMappings = {
   dynamic: 'strict',
   _source: { enabled: false },
@@ -55,24 +53,25 @@ export const maxResults = 20_000;
 type BulkResult = { _id: string; status: number; error?: object };
 type BulkAnswer = { errors: boolean; items: Record<string, BulkResult>[] };
 
-/** Approximate maximum of characters of one request. */
+/** Maximum of characters of one request with several documents. */
 const maxBulkLength = 4_000_000;
 /** The index has the same or a newer version. */
 const conflict = 409;
-/** The document itself is refused. */
-const invalid = 400;
+/** The document itself is refused, or too long for a request. */
+const [invalid, tooLong] = [400, 413];
 
-/**
- * Writes in bulk: each item is an action, followed by a line with the document if there is one. Existing higher versions stay. Returns the reasons for
- * which OpenSearch refuses documents: repeating them would not help.
- */
+/** Each item is an action, with its document as a second line. Higher versions stay. Returns why OpenSearch refuses documents: to repeat them would not help. */
 export async function writeBulk(client: OpenSearch, index: string, items: readonly string[]) {
   const refused: string[] = [];
+  const lengthOf = (at: number) => items[at]?.length ?? Number.POSITIVE_INFINITY;
   for (let [start, end] = [0, 0]; end < items.length; start = end) {
-    for (let length = 0; end < items.length && length < maxBulkLength; end++)
-      length += items[end]?.length ?? 0;
-    const answer = await client.ask<BulkAnswer>(`/${index}/_bulk`, { body: items.slice(start, end) });
-    const results = answer.errors ? answer.items.flatMap(Object.values) : [];
+    for (let length = lengthOf(end++); length + lengthOf(end) < maxBulkLength; end++) length += lengthOf(end);
+    const body = items.slice(start, end);
+    const answer = await client.ask<BulkAnswer>(`/${index}/_bulk`, { body }).catch((error) => {
+      if (error.status !== tooLong || body.length > 1) throw error;
+      refused.push(`${body[0]?.slice(0, 100)}: ${error.message}`);
+    });
+    const results = answer?.errors ? answer.items.flatMap(Object.values) : [];
     for (const { _id, status, error } of results) {
       if (error === undefined || status === conflict) continue;
       if (status !== invalid) throw new RefusedByOpenSearch(status, JSON.stringify(error));

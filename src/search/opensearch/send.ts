@@ -3,6 +3,7 @@ import type { Queryable } from '../../storage/database.ts';
 import { readStored } from '../confirm/read-subjects.ts';
 import type { IndexFormat } from '../entries/index-format.ts';
 import type { KeyRange } from '../keys.ts';
+import { inBatches } from '../set/sorted.ts';
 import type { OpenSearch } from './client.ts';
 import { createDocuments, digestOf, type IndexDocument } from './document.ts';
 import { writeBulk } from './indexes.ts';
@@ -10,26 +11,29 @@ import { createWordWriter } from './word-index.ts';
 
 // Compares a range of keys with an index by digests, and sends the documents that differ.
 
-/** Number of documents that are compared together. Those that differ are made and sent together. */
-const comparedAtOnce = 2_000;
+/** Number of documents that are compared together. Those that differ are read together, and fewer are made at once, because they may be long. */
+const [comparedAtOnce, madeAtOnce] = [2_000, 500];
 
 export function createSender(client: OpenSearch, format: IndexFormat, { now, logger }: SenderContext) {
   const addWords = createWordWriter(client, format);
 
   async function send(index: string, { differences }: Part, version: number) {
-    const items = differences.map(({ key, document }) => {
-      const meta = `{"_id":"${key}","version":${version},"version_type":"external_gte"}`;
-      return document ? `{"index":${meta}}\n${document.text}` : `{"delete":${meta}}`;
-    });
-    // Words first: if this fails, the documents still differ next time.
-    const words = differences.flatMap(({ document }) => document?.words ?? []);
-    await addWords(index, words);
-    const refused = await writeBulk(client, index, items);
-    if (refused.length > 0)
-      logger?.error({ index, refused }, 'searches do not find documents that OpenSearch refused');
+    for (const some of inBatches(differences, madeAtOnce)) {
+      const made = some.map(({ key, make }) => ({ key, ...make?.() }));
+      const items = made.map(({ key, text }) => {
+        const meta = `{"_id":"${key}","version":${version},"version_type":"external_gte"}`;
+        return text === undefined ? `{"delete":${meta}}` : `{"index":${meta}}\n${text}`;
+      });
+      // Words first: if this fails, the documents still differ next time.
+      const words = made.flatMap((each) => each.words ?? []);
+      await addWords(index, words);
+      const refused = await writeBulk(client, index, items);
+      if (refused.length > 0)
+        logger?.error({ index, refused }, 'searches do not find documents that OpenSearch refused');
+    }
   }
 
-  /** Compares the first part of some key ranges by digests, and makes the documents that differ. */
+  /** Compares the first part of some key ranges by digests, and reads the documents that differ. */
   async function comparePart(queryable: Queryable, index: string, all: readonly KeyRange[]): Promise<Part> {
     const time = now();
     const read = (ranges: readonly KeyRange[], limit: number, withDocuments: boolean) =>
@@ -42,9 +46,9 @@ export function createSender(client: OpenSearch, format: IndexFormat, { now, log
     const make = createDocuments(format, time);
     const ranges = missing.map((key) => ({ from: key, end: key + 1 }));
     const changed = await read(ranges, missing.length, true);
-    const documents = new Map(changed.map((each) => [each.key, make(each)]));
+    const makers = new Map(changed.map((each) => [each.key, () => make(each)]));
     const surplus = [...held.keys()].filter((key) => !expected.has(key));
-    const differences = [...missing, ...surplus].map((key) => ({ key, document: documents.get(key) }));
+    const differences = [...missing, ...surplus].map((key) => ({ key, make: makers.get(key) }));
     return { documents: expected.size, differences, rest: cut(all, next, Number.POSITIVE_INFINITY) };
   }
 
@@ -57,14 +61,18 @@ export function createSender(client: OpenSearch, format: IndexFormat, { now, log
     },
 
     /** Sends the differences in some ranges until the time is over. Returns the rest. */
-    async sendAll(queryable: Queryable, index: string, ranges: readonly KeyRange[], options: SendOptions) {
-      const { version, forMs } = options;
+    async sendAll(
+      tx: Queryable,
+      index: string,
+      ranges: readonly KeyRange[],
+      { version, forMs }: SendOptions,
+    ) {
       const end = performance.now() + forMs;
       let [left, sending] = [ranges, Promise.resolve()];
       try {
         do {
           // While OpenSearch writes a part, the next one is prepared.
-          const part = await comparePart(queryable, index, left);
+          const part = await comparePart(tx, index, left);
           await sending;
           sending = send(index, part, version);
           sending.catch(() => undefined); // thrown when awaited, a part later
@@ -85,8 +93,8 @@ type SendOptions = { version: number; forMs: number };
 
 interface Part {
   documents: number;
-  /** Without a document, the index has one that it should not have. */
-  differences: { key: number; document?: IndexDocument }[];
+  /** Those that cannot be made should not be in the index. */
+  differences: { key: number; make?: () => IndexDocument }[];
   rest: readonly KeyRange[];
 }
 

@@ -30,9 +30,8 @@ export function createWordWriter(client: OpenSearch, { typing }: IndexFormat) {
 
 /** Maximum of cached matches of lookups, and of cached document counts, until the index changes. */
 const kept = { lookups: 20_000, counts: 100_000 };
-const candidatesAtOnce = 10_000;
-/** Number of searches in one request. */
-const searchesAtOnce = 200;
+/** Maximum of candidates for a word, and of searches in one request. */
+const [candidatesAtOnce, searchesAtOnce] = [10_000, 200];
 
 /** Reads the words of a query, with their matches. `reading`: the version of the index. */
 export function createWordReader() {
@@ -62,15 +61,13 @@ async function readWords(client: OpenSearch, caches: WordCaches, asked: AskedTex
     return !joins && !isKnown(near.map((match) => ({ ...match, documents: documentsOf(match.word) })));
   });
   const farLookups = gone.map((word) => farLookup(word, format));
-  const far = await find(client, caches, farLookups, wordsIn(near));
-  await find(client, caches, [], wordsIn(far));
+  const far = await find(client, caches, farLookups, near.flat().map(wordOf));
+  await find(client, caches, [], far.flat().map(wordOf));
   const matched = known.map((each) => ({ ...each, far: far[gone.indexOf(each)] }));
   return weighWords(matched, documentsOf, documentsOf(everyDocument));
 }
 
-function wordsIn(matches: readonly Candidates[]): string[] {
-  return matches.flat().map(({ word }) => word);
-}
+const wordOf = ({ word }: Candidates[number]) => word;
 
 function emptyCaches() {
   const found = new LruCache<string, Candidates>(kept.lookups);

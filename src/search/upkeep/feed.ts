@@ -1,14 +1,14 @@
 import type { Database, Transaction } from '../../storage/database.ts';
 import { isNewsTo, serverText } from '../../storage/freshness.ts';
+import { SearchIndexUnavailable } from '../../storage/unavailable.ts';
 import { type KeyRange, rangeOf } from '../keys.ts';
 import { type OpenSearch, RefusedByOpenSearch } from '../opensearch/client.ts';
 import type { IndexedSearch } from '../opensearch/indexed-search.ts';
 import { wordsOf } from '../opensearch/indexes.ts';
 import { createIndexes, listIndexes, refresh, switchIndex } from './fed-indexes.ts';
 
-// How documents get into OpenSearch: in rounds, each under the lock of one row, which is the lease of the work. A round reads which catalogs have changed since the last one (the change feed,
-// discovery.change), or compares the next part of all documents, and sends the differences. Their version is the time of the round, so a late request never overwrites newer content. If a
-// round fails, the next one repeats its work, in any process.
+// Documents get into OpenSearch in rounds, each under the lock of one row. A round reads which catalogs have changed (discovery.change), compares the
+// next part of all documents if it must, and sends the differences, with its time as their version. If it fails, the next one repeats its work.
 
 type FeedContext = Pick<IndexedSearch, 'client' | 'sender'> & { database: Database; now: () => Date };
 
@@ -55,9 +55,7 @@ export function createFeed(context: FeedContext) {
 
     /** Begins building another index beside the searched one. */
     async beginRebuild(): Promise<void> {
-      await transaction(async (tx) => {
-        await beginBuilding(tx, client, await lockState(tx, { isWaiting: true }));
-      });
+      await transaction(async (tx) => beginBuilding(tx, client, await lockState(tx, { isWaiting: true })));
     },
 
     async progress(): Promise<{ isBuilding: boolean; walkedUpTo: number }> {
@@ -69,9 +67,11 @@ export function createFeed(context: FeedContext) {
     /** Compares a part of all documents with the searched index; `mend` sends the differences. */
     async compare(range: KeyRange, { mend }: { mend: boolean }) {
       return transaction(async (tx) => {
-        const state = await lockState(tx, { isWaiting: true });
+        const select = 'select name, version from discovery.external_index';
+        const state = mend ? await lockState(tx, { isWaiting: true }) : await tx.first<State>(select);
         const { name = null, version = 0 } = state ?? {};
-        if (name === null) return { documents: 0, differences: [], next: undefined };
+        if (name === null) throw new SearchIndexUnavailable(undefined, 'is being built');
+        await refresh(client, [name]);
         const part = await sender.compare(tx, name, range, mend ? version : undefined);
         if (mend) await refresh(client, [name]);
         return part;
@@ -153,10 +153,9 @@ async function feed(context: FeedContext, tx: Transaction, state: State): Promis
     await refresh(client, targets);
     const sent = catalogs.filter((key) => rangeOf(key).end <= sentUpTo);
     await tx.query('delete from discovery.external_change where catalog_key = any ($1::bigint[])', [sent]);
-    return true;
   }
   if (from !== null) await walk(context, tx, state, from);
-  return from !== null;
+  return from !== null || catalogs.length > 0;
 }
 
 /** Queues the catalogs that have changed, by a transaction or by time. */
@@ -171,7 +170,7 @@ async function queueChanges({ client, now }: FeedContext, tx: Transaction, state
        queued as (
          insert into discovery.external_change (catalog_key, since)
          select key, min(at) from news, unnest(catalogs) as key group by key on conflict do nothing
-       ) select bool_or(everything and lists is null) from news`,
+       ) select bool_or(everything and lists = '{}') from news`,
       [state.snapshot],
     ));
   const due = state.name === null ? [] : await findDue(client, now());

@@ -1,12 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Database } from '../../storage/database.ts';
 import { keyOf, rangeOf } from '../keys.ts';
-import type { Checked, CheckOptions } from './check.ts';
+import type { CheckOptions } from './check.ts';
 import type { Feed } from './feed.ts';
 
 // Manual maintenance of the index in OpenSearch, with or without processes that feed it.
 
 const lookAgainMs = 100;
+/** Parts that differ are compared again, this many times in all: what is not fed yet is no difference. */
+const [looksAgain, looksEachMs] = [30, 1_000];
 
 type Built = { catalogs: number; documents: number };
 
@@ -33,18 +35,22 @@ function countUpTo(database: Database, key: number): Promise<Built> {
 
 /** Compares every document with the searched index. */
 export async function checkFed(feed: Feed, { mend = false, onDifference, catalogKeys }: CheckOptions) {
-  const checked: Checked = { documents: 0, differences: 0, mended: 0 };
+  const checked = { documents: 0, differences: 0 };
+  let looks = looksAgain;
   for (const { from: first, end } of catalogKeys?.map(rangeOf) ?? [{ from: 0, end: keyOf(2 ** 27, 0) }])
     for (let from: number | undefined = first; from !== undefined; ) {
-      const part = await feed.compare({ from, end }, { mend });
+      let part = await feed.compare({ from, end }, { mend });
+      while (!mend && part.differences.length > 0 && looks-- > 0) {
+        await delay(looksEachMs);
+        part = await feed.compare({ from, end }, { mend });
+      }
       checked.documents += part.documents;
       checked.differences += part.differences.length;
-      if (mend) checked.mended += part.differences.length;
-      for (const { key, document } of part.differences) {
-        const kind = document ? 'missing' : 'surplus';
+      for (const { key, make } of part.differences) {
+        const kind = make ? 'missing' : 'surplus';
         onDifference({ what: 'document', kind, key, generation: 0, name: 'in OpenSearch' });
       }
       from = part.next;
     }
-  return checked;
+  return { ...checked, mended: mend ? checked.differences : 0 };
 }

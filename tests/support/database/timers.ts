@@ -49,7 +49,7 @@ export const timers: Record<string, (RegExp | string)[]> = {
     'reads the row of the index, the change feed from there, and the queue',
   ),
   'search/upkeep/feed.ts': ['part of a transaction'],
-  'search/upkeep/maintain-fed.ts': ['part of a command'],
+  'search/upkeep/maintain-fed.ts': ['part of a command', 'part of a command'],
   'search/upkeep/walk-lists.ts': [/from discovery.run_number/, /^with seen .* from index_1.run/],
   'storage/batch.ts': ['part of a request'],
   'storage/database.ts': ['before a transaction is tried again', 'a function of PostgreSQL'],
