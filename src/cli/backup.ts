@@ -5,10 +5,7 @@ export const register: Register = (program, context) => {
   program
     .command('backup')
     .argument('<directory>', 'new directory for the backup')
-    .option(
-      '--no-database',
-      'only keys and published files: the database is backed up separately, such as a managed PostgreSQL',
-    )
+    .option('--no-database', 'skip the database, for example if a managed PostgreSQL has its own backups')
     .addHelpText('after', backupHelp)
     .action(async (directory: string, options: BackupOptions) =>
       (await import('./backup/run.ts')).backup(directory, options, context),

@@ -42,7 +42,7 @@ async function change(
   const { publishHere } = await import('./publish/self.ts');
   const { answer, by } = await publishHere(context.config(), { [verb]: ids });
   const { results, warnings = [] } = answer;
-  context.note(`Done by ${by}.`);
+  context.note(`Published by ${by}.`);
   printResult(context, answer, renderStates(results, outcomes[verb]));
   if (!context.json) for (const warning of warnings) context.note(`Warning: ${warning}`);
   if (results.some(({ status }) => status !== 'ACCEPTED')) context.setExitCode(1);

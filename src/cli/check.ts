@@ -16,7 +16,7 @@ export const register: Register = (program, context) =>
     )
     .option(
       '--key <key>',
-      'recordId=publicKey, to verify the files with; otherwise the registry is asked',
+      'public key for the files, as recordId=publicKey (default: from the registry)',
       collectTexts,
     )
     .option('--no-index', 'skip the comparison of index and documents, which reads the whole index')
@@ -32,7 +32,7 @@ export const register: Register = (program, context) =>
 const help = `
 Compares the catalogs of the catalog service with what subscribers have acknowledged and what the discovery service has indexed, and the published files
 with their digests, signatures and the index. It also lists lasting failures, each with the next step. It changes nothing, and the services can keep
-running. A push that waits for its next attempt is not a difference; a parked one, whose retries have ended, is. Each difference is one line.
+running. Parked pushes are differences; pushes that wait for a retry are not. Each difference is one line.
 
 Exit codes: 0 no difference; 1 otherwise.
 

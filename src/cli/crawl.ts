@@ -137,7 +137,7 @@ async function showLog(context: CommandContext, options: LogOptions): Promise<vo
       ...(catalogId !== undefined && { catalogId }),
       ...{ limit, offset },
     });
-    const text = lines.map(renderLine).join('\n') || 'The crawl log has no such line.';
+    const text = lines.map(renderLine).join('\n') || 'The crawl log has no matching lines.';
     printResult(context, { lines, total }, text);
     if (offset + lines.length < total)
       context.note(`${total - offset - lines.length} more; --limit and --offset show them.`);

@@ -107,13 +107,13 @@ describe('signpost deliveries', () => {
   });
 
   it('replays all', async () => {
-    expect((await deliveries('replay', '--all')).out).toBe('Will be tried again: 2 callbacks, 2 pushes.\n');
+    expect((await deliveries('replay', '--all')).out).toBe('To be retried: 2 callbacks, 2 pushes.\n');
     expect(await idsOf('--state', 'parked')).toEqual([]);
   });
 
   it('skips what is parked, and says where there is nothing to skip', async () => {
-    expect((await deliveries('skip', 'callback-3')).out).toBe('callback-3 is skipped.\n');
-    expect((await deliveries('skip', 'push-2')).out).toBe('push-2 is skipped.\n');
+    expect((await deliveries('skip', 'callback-3')).out).toBe('Skipped callback-3.\n');
+    expect((await deliveries('skip', 'push-2')).out).toBe('Skipped push-2.\n');
     expect(await idsOf('--state', 'parked')).toEqual(['callback-2', 'push-3']);
     expect(await deliveries('skip', 'push-2')).toMatchObject({
       exitCode: 1,

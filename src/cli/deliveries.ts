@@ -136,14 +136,14 @@ async function replayOne(context: CommandContext, id: DeliveryId): Promise<void>
 
 async function replayAll(context: CommandContext): Promise<void> {
   const replayed = await act(context, advice, (acting, config) => replayParked(acting, acting.by, config));
-  const text = `Will be tried again: ${replayed.callbacks} callbacks, ${replayed.pushes} pushes.`;
+  const text = `To be retried: ${replayed.callbacks} callbacks, ${replayed.pushes} pushes.`;
   printResult(context, replayed, text);
 }
 
 async function skip(context: CommandContext, id: DeliveryId): Promise<void> {
   await act(context, advice, (acting) => skipDelivery(acting, acting.by, id));
   const shown = renderDeliveryId(id);
-  printResult(context, { id: shown, state: 'skipped' }, `${shown} is skipped.`);
+  printResult(context, { id: shown, state: 'skipped' }, `Skipped ${shown}.`);
 }
 
 const advice = 'See: signpost deliveries list';

@@ -56,7 +56,7 @@ describe('signpost index', () => {
 
   it('rebuild mends the entries of one catalog', async () => {
     expect((await index('rebuild', '--catalog', 'c2')).out).toContain(
-      'Compared 2 documents of the catalog c2 with their entries; the entries of 0 were wrong and are mended.',
+      'Compared 2 documents of the catalog c2 with their entries; repaired the entries of 0.',
     );
     expect((await index('rebuild', '--catalog', 'c7')).notes).toContain(
       'The index has no catalog with the id c7.',

@@ -38,7 +38,7 @@ Examples:
   $ signpost index check --mend
 
 If an upgrade changes the index format, the discovery service builds a new generation next to the one in use, as soon as the last process of the older
-version has ended. Searches stay exact during the build. With SEARCH_INDEX=opensearch, run "signpost index rebuild" after such an upgrade.
+version has ended; with SEARCH_INDEX=opensearch, run "signpost index rebuild" then. Searches continue during the build.
 These commands use DATABASE_URL, or the embedded database in DATA_DIR.`;
 
 async function showStatus(context: CommandContext): Promise<void> {
@@ -115,7 +115,7 @@ async function rebuildCatalog(context: CommandContext, id: string): Promise<void
   const checked = await withIndex(context, (index) => index.rebuildCatalogs(id));
   if (checked === undefined) throw new CommandError(`The index has no catalog with the id ${id}.`);
   const { documents, mended } = checked;
-  const text = `Compared ${documents} documents of the catalog ${id} with their entries; the entries of ${mended} were wrong and are mended.`;
+  const text = `Compared ${documents} documents of the catalog ${id} with their entries; repaired the entries of ${mended}.`;
   printResult(context, { documents, mended }, text);
 }
 

@@ -9,7 +9,7 @@ export function addAuditRoutes(server: FastifyInstance, { database }: ConsoleCon
   addList(server, '/api/audit', {
     summary: 'List changes made by operators, with this API or with commands, the latest first.',
     description:
-      'Commands that publish signed files, and those that write to the registry, are not in it: see ADR 16.',
+      'Commands that publish signed files, write to the registry or maintain the index are not included: see ADR 16.',
     tag: 'Operator',
     cursor: Type.Object({ id: CursorKey }),
     answer: listOf('AuditLines', AuditLine),

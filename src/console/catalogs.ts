@@ -131,7 +131,7 @@ async function compare(
   const { from, to = version } = asked;
   if (from >= to || to > version)
     throw new ConsoleError('SCH_SCHEMA_VALIDATION_FAILED', `There are no versions from ${from} to ${to}.`, {
-      hint: `The catalog has version ${version}; from is lower than to.`,
+      hint: `The catalog has version ${version}; from must be lower than to.`,
       path: '$.query',
     });
   const span = { key, after: from, upTo: to };
@@ -145,6 +145,6 @@ async function compare(
     })),
     truncated: documents.length > maxChanges,
     removed: await countRemoved(database, span),
-    note: 'Earlier documents are not kept: these are the ones that changed last in these versions, as they are now. Of removed ones, only the number is known.',
+    note: 'Earlier documents are not kept: these are the documents that changed in these versions, with their current content. Of removed ones, only the number is known.',
   };
 }

@@ -39,7 +39,7 @@ export function addCrawlRoutes(server: FastifyInstance, context: ConsoleContext)
     description: 'Makes all its work due; results appear in the lists and in the crawl log.',
     body: Type.Object({ node: Node }, { title: 'CrawlNow' }),
     answer: Type.Object({ started: Type.Boolean() }),
-    answers: { 404: 'It is not crawled here.', 503: 'No discovery service has looked it up in time.' },
+    answers: { 404: 'It is not crawled here.', 503: 'No discovery service started it in time.' },
     async handle({ body }, request) {
       const node = identify(body.node);
       await startCrawl(context, actorOf(request), node, waitForEnumeration);
@@ -70,7 +70,7 @@ const lookAgainMs = 200;
 async function waitForEnumeration(holds: () => Promise<boolean>): Promise<void> {
   for (const end = Date.now() + enumeratedWithinMs; !(await holds()); await delay(lookAgainMs))
     if (Date.now() > end)
-      throw new ConsoleError('NET_DOWNSTREAM_UNAVAILABLE', 'No discovery service has looked it up in time.', {
+      throw new ConsoleError('NET_DOWNSTREAM_UNAVAILABLE', 'No discovery service started it in time.', {
         hint: 'Is the discovery service running?',
       });
 }

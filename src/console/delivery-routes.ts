@@ -47,7 +47,7 @@ export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleConte
   addList(server, '/api/deliveries', {
     summary: 'List deliveries: parked ones first, then open and delivered ones.',
     description:
-      'In each state, callbacks come first, the latest of them first; then pushes by receiver and catalog. Of the delivered callbacks to one receiver, a page shows those among 50,000 callbacks to all: it may be short, or empty, and have a `next` that continues after them.',
+      'In each state, callbacks come first, the latest of them first; then pushes by receiver and catalog. For delivered callbacks to one receiver, a page scans 50,000 callbacks: it may be short, or empty, and still have a `next`.',
     tag,
     filter: { receiver: Type.Optional(ReceiverName), state: Type.Optional(State) },
     cursor: Type.Union([
@@ -89,8 +89,8 @@ export function addDeliveryRoutes(server: FastifyInstance, context: ConsoleConte
   });
 
   addRoute(server, 'POST /api/deliveries/:id/skip', {
-    summary: 'Give up a delivery that waits or is parked.',
-    description: 'A callback is given up for good; of a push, the next change of its catalog is sent whole.',
+    summary: 'Skip a waiting or parked delivery.',
+    description: 'A skipped callback is never sent. After a skipped push, the next change sends it whole.',
     tag,
     answer: Type.Object({ id: Type.String() }),
     answers: { 409: 'It is neither waiting nor parked, or it is being sent right now.' },

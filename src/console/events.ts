@@ -32,7 +32,7 @@ export function addEventRoute(server: FastifyInstance, { events }: { events: Con
     description:
       'Events named `change`, with data as {"topic": "catalog", "at": "2026-01-01T00:00:00.000Z"}. Topics: catalog, delivery, crawl, publish, subscription, health, operator, inbox.',
     tag: 'Operator',
-    answers: { 429: 'This reader already listens too often.', 503: 'Too many readers already listen.' },
+    answers: { 429: 'This client already has too many streams open.', 503: 'Too many streams are open.' },
     stays: true,
     async handle(_asked, request, reply) {
       events.add(reply.raw, readerOf(request));

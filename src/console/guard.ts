@@ -65,8 +65,8 @@ export function guardConsole(server: FastifyInstance, options: GuardOptions): vo
         hint: `Send the header "${csrfHeader}: ${csrfValue}" with it.`,
       });
     reply.header('www-authenticate', 'Bearer realm="console"');
-    throw new ConsoleError('AUT_SIGNATURE_MISSING', 'The console asks for the operator token.', {
-      hint: `${options.tokenPlace} Send it as "Authorization: Bearer …", or log in at the page.`,
+    throw new ConsoleError('AUT_SIGNATURE_MISSING', 'The console requires an operator token.', {
+      hint: `${options.tokenPlace} Send it as "Authorization: Bearer …", or sign in at the page.`,
     });
   });
 }
@@ -102,7 +102,7 @@ export function warnIfReachable(host: string, logger: Logger): void {
   if (isThisMachine(host)) return;
   logger.warn(
     { host },
-    'the console asks everybody for the operator token, which others can read on the way: put a proxy with TLS in front of it',
+    'the console is reachable without TLS, so others can read operator tokens in transit: put a proxy with TLS in front of it',
   );
 }
 

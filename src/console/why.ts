@@ -47,6 +47,6 @@ const nextSteps: Record<Why['checks'][number]['check'], string> = {
 
 function conclude({ checks, rank }: Why): { conclusion: string; nextStep?: string } {
   const failed = checks.find(({ ok }) => !ok);
-  if (!failed) return { conclusion: `It is found, as number ${rank}.` };
+  if (!failed) return { conclusion: `It is found, at rank ${rank}.` };
   return { conclusion: `It is not found: ${failed.detail}`, nextStep: nextSteps[failed.check] };
 }

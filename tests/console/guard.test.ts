@@ -174,7 +174,7 @@ describe('on a loopback address', () => {
     expect(body).toEqual({
       error: {
         code: 'AUT_SIGNATURE_MISSING',
-        message: 'The console asks for the operator token.',
+        message: 'The console requires an operator token.',
         hint: expect.stringContaining(operatorTokenFile(network.config)),
       },
     });

@@ -190,7 +190,7 @@ describe('a trigger whose token', () => {
     expect(await publish([file], settings)).toMatchObject({ exitCode: 0 });
     expect(await runCommand(registerStateCommands, ['pause', 'coffee'], settings, '', true)).toMatchObject({
       exitCode: 0,
-      notes: expect.stringContaining(`Done by the publisher at ${config.triggerUrl}`),
+      notes: expect.stringContaining(`Published by the publisher at ${config.triggerUrl}`),
     });
     const elsewhere = { ...settings, PUBLISHER_DIR: join(directory, 'elsewhere') };
     const run = await publish([file], elsewhere);

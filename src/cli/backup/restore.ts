@@ -33,9 +33,9 @@ export async function restore(
       await forgetTransactions(restored);
       return { pushes: await pushEverything(restored), feeds: await pullEverything(restored) };
     });
-  const told = database ? await withProgress(context, 'telling others', tellOthers) : undefined;
+  const told = database ? await withProgress(context, 'notifying other services', tellOthers) : undefined;
   const text = [
-    facts ? `Restored the backup of ${facts.madeAt}.` : 'The database is treated as restored.',
+    facts ? `Restored the backup of ${facts.madeAt}.` : 'Marked the database as restored.',
     told
       ? `${told.pushes} pushes are due again, and everything is pulled from ${counted(told.feeds, 'feed')}. Start the roles, then run: signpost check`
       : '',

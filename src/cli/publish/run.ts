@@ -91,7 +91,7 @@ async function publishAsFiles(
 ): Promise<void> {
   const body = forceBaseline ? { ...request, forceBaseline } : request;
   const { answer, by } = await publishHere(context.config(), body, index);
-  context.note(`Done by ${by}.`);
+  context.note(`Published by ${by}.`);
   results.push(...answer.results);
   for (const warning of answer.warnings ?? []) warnings.add(warning);
 }

@@ -9,6 +9,6 @@ export async function publishHere(config: Config, request: object, indexName?: s
   const { publishDirectly } = await import('./directory.ts');
   return {
     answer: await publishDirectly(config, request, indexName),
-    by: `this command, which wrote ${config.publisherDir}/public`,
+    by: `this command, into ${config.publisherDir}/public`,
   };
 }

@@ -52,7 +52,7 @@ export function addHealthRoutes(server: FastifyInstance, { config, search, datab
   addRoute(server, 'GET /api/health/duplicates', {
     summary: 'List pairs of nodes that publish the same chargers.',
     description:
-      'They publish the same EVSE id, or the same operator within 30 m. Searches find both, because signed data is never merged. At most 100 pairs by EVSE ids; of operators that several nodes name, up to 50,000 chargers are compared by place. A list that is older than a minute is read again, for the next request.',
+      'They publish the same EVSE id, or the same operator within 30 m. Searches find both, because signed data is never merged. At most 100 pairs by EVSE ids. Chargers are compared by place if several nodes name the same operator: up to 1,000 of a catalog, and 50,000 in all.',
     tag,
     answer: listOf('Duplicates', Duplicate),
     handle: async () => ({ items: await duplicates() }),

@@ -18,7 +18,7 @@ it('a goal is missed where every minute misses it', () => {
 });
 
 it('an index in OpenSearch that is late, or not complete, is a reason', () => {
-  expect(findReasons([], 0, [], 7)).toEqual(['Searches lack the changes of the last 7 seconds.']);
+  expect(findReasons([], 0, [], 7)).toEqual(['Searches do not show the changes of the last 7 seconds yet.']);
   const wait = 'Searches wait for the first index in OpenSearch.';
   expect(findReasons([], 0, [], Number.POSITIVE_INFINITY)).toEqual([wait]);
 });

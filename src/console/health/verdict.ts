@@ -28,7 +28,7 @@ export function findReasons(
     ...missed.map((name) => failures[name]),
     ...(lateSeconds === Number.POSITIVE_INFINITY ? ['Searches wait for the first index in OpenSearch.'] : []),
     ...(lateSeconds > 0 && Number.isFinite(lateSeconds)
-      ? [`Searches lack the changes of the last ${lateSeconds} seconds.`]
+      ? [`Searches do not show the changes of the last ${lateSeconds} seconds yet.`]
       : []),
     ...(parked > 0 ? [`Parked deliveries: ${parked.toLocaleString('en-US')}.`] : []),
   ];

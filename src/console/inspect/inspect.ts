@@ -174,7 +174,7 @@ function mergeChains(self: readonly ChainLink[], through: readonly ChainLink[]):
 function unknownSubject(text: string): Inspection {
   return {
     ...{ kind: 'unknown', verdict: 'not', chain: [], catalogs: [], issues: [], copies: [] },
-    because: `Nothing here is called ${text}: no catalog, no resource, no node.`,
+    because: `There is no catalog, resource or node ${text} here.`,
     nextStep: 'Name a node by its domain or address, or a catalog or resource by its id.',
   };
 }

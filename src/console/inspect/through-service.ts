@@ -114,7 +114,7 @@ function linkPush(catalogId: string, version: number | undefined, copy: PushedCo
   if (state === 'acknowledged' && copy.version === version)
     return link('push', 'ok', `${discovery} has acknowledged version ${version}.`, about);
   if (state === 'parked' || state === 'no endpoint')
-    return link('push', 'broken', `${discovery} does not get it: ${lastError ?? state}.`, {
+    return link('push', 'broken', `The push to ${discovery} has failed: ${lastError ?? state}.`, {
       ...{ ...about, code: state === 'parked' ? 'parked' : 'no-endpoint' },
       hint: 'See the deliveries to it, and replay them once it answers again.',
     });
@@ -123,14 +123,14 @@ function linkPush(catalogId: string, version: number | undefined, copy: PushedCo
     const hint = 'Publish the catalog again: its next change is pushed whole.';
     return link('push', 'broken', detail, { ...about, code: 'skipped', hint });
   }
-  return link('push', 'warning', `${discovery} is being notified: ${lastError ?? state}.`, about);
+  return link('push', 'warning', `The push to ${discovery} is pending: ${lastError ?? state}.`, about);
 }
 
 function linkServed({ catalogId, indexed, stored }: KnownCatalog, copies: readonly PushedCopy[]): ChainLink {
   if (!indexed)
     return link('indexed', 'broken', 'The index of this discovery service does not have it.', {
       catalogId,
-      hint: 'See whether this discovery service follows the catalog service, and its networks.',
+      hint: 'Check that this discovery service subscribes to the catalog service, and to the networks of the catalog.',
     });
   const { isServed, isActive, type, networks, updatedAt, source } = indexed;
   const about = { catalogId, at: updatedAt };

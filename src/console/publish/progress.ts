@@ -59,9 +59,9 @@ function pushStep(catalogs: PublishStanding['catalogs'], doneAt: Date | null): P
   const isDone = acknowledged > 0 && (others === 0 || isIndexed(catalogs));
   const isFailed = receivers > 0 && failed + skipped === receivers;
   const rest = [
-    ...(failed > 0 ? [`${failed} do not get it`] : []),
+    ...(failed > 0 ? [`${failed} failed`] : []),
     ...(skipped > 0 ? [`${skipped} skipped by an operator`] : []),
-    ...(others > 0 ? [`${others} are being notified`] : []),
+    ...(others > 0 ? [`${others} pending`] : []),
   ];
   return {
     ...{ step: 'pushed', state: isDone ? 'done' : isFailed ? 'failed' : 'waiting' },

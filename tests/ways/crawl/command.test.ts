@@ -116,7 +116,7 @@ describe('signpost crawl log', () => {
       `${total - 1} more; --limit and --offset show them.\n`,
     );
     expect((await crawl('log', '--node', 'nobody.example.org')).out).toBe(
-      'The crawl log has no such line.\n',
+      'The crawl log has no matching lines.\n',
     );
   });
 });

@@ -42,7 +42,7 @@ describe('publish, where no publisher runs', () => {
     const run = await publish([file], settings);
     expect(run).toMatchObject({ exitCode: 0 });
     expect(run.out).toMatch(/^coffee +ACCEPTED +version 1$/m);
-    expect(run.notes).toContain(`Done by this command, which wrote ${settings.DATA_DIR}/publisher/public.`);
+    expect(run.notes).toContain(`Published by this command, into ${settings.DATA_DIR}/publisher/public.`);
     expect(run.notes).toContain('Warning: The registry does not answer');
     expect((await readdir(join(settings.DATA_DIR ?? '', 'publisher/public'))).sort()).toEqual([
       '.well-known',
@@ -211,7 +211,7 @@ describe('publish, where a publisher runs', () => {
       settings,
     );
     expect(run).toMatchObject({ exitCode: 0, out: expect.stringMatching(/^coffee +ACCEPTED +version 1$/m) });
-    expect(run.notes).toContain(`Done by the publisher at ${config.triggerUrl}.`);
+    expect(run.notes).toContain(`Published by the publisher at ${config.triggerUrl}.`);
     const { body } = await fetchFile(config, 'index/bangalore.index.json');
     expect(body.catalogs).toMatchObject([{ catalogId: 'coffee' }]);
   });

@@ -17,7 +17,7 @@ export default function DebugPage() {
     <>
       <header class="page-head">
         <h1>Debug</h1>
-        <p>Paste a request to see the one thing that differs, or watch what arrives at the inbox.</p>
+        <p>Find out why a signature fails, or watch messages arrive in the inbox.</p>
       </header>
       <Tabs label="Tools" tabs={tabs} chosen={chosen} choose={(tab) => replaceParams('debug', { tab })}>
         {chosen === 'signature' ? (

@@ -51,7 +51,7 @@ export function SignatureForm({ question, change }: FormProps) {
           <textarea rows={12} placeholder='{"context":{…},"message":{…}}' {...field('body')} />
         </label>
         <details>
-          <summary>It answers another request, or was sent earlier</summary>
+          <summary>For a response, or a message that arrived earlier</summary>
           <div class="stack more-fields">
             <label class="field">
               <span>Authorization header of the request that it answers</span>
@@ -75,7 +75,7 @@ export function SignatureForm({ question, change }: FormProps) {
             {(data) => <SignatureReport answer={data} />}
           </Show>
         ) : (
-          <Empty title="Nothing is checked yet.">
+          <Empty title="Nothing has been checked yet.">
             The header is parsed, the body digested, the key looked up in the registry and the signature
             verified, in the order in which a receiver does it. Nothing is kept. To begin with a real message,
             take one from the <a href={hrefTo('debug', { tab: 'inbox' })}>inbox</a>.
@@ -105,7 +105,7 @@ function SignatureReport({ answer }: { answer: SignatureAnswer }) {
       </div>
       {hints.length > 0 && (
         <section class="panel stack">
-          <h2>What it may be</h2>
+          <h2>Possible causes</h2>
           <ul class="hints">
             {hints.map((hint) => (
               <li key={hint}>{hint}</li>

@@ -53,7 +53,6 @@ function Reasons({ answer, id }: { answer: WhyAnswer; id: string }) {
     <div class="stack" role="status">
       <p class={answer.found ? 'verdict good' : 'verdict bad'}>
         <Icon name={answer.found ? 'check' : 'cross'} /> {answer.conclusion}
-        {answer.rank !== undefined && <span class="soft"> Rank {answer.rank}.</span>}
       </p>
       {answer.nextStep && (
         <p>

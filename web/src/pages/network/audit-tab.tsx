@@ -13,7 +13,7 @@ export function AuditTab() {
       columns={columns}
       keyOf={({ id }) => String(id)}
       empty="Nothing has been changed yet."
-      hint="Replays, skips, crawls and publishes from here are listed."
+      hint="Replays, skips, crawls and publishes appear here."
     />
   );
 }

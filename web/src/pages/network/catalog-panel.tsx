@@ -105,7 +105,7 @@ function Versions({ path, catalogId, versions }: VersionsProps) {
   if (versions.length === 0)
     return (
       <Empty title="No versions are known.">
-        A copy that was pushed or pulled has none here: the catalog service that it came from has them.
+        Only the catalog service that this copy came from has its versions.
       </Empty>
     );
   return (

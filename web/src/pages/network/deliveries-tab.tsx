@@ -85,7 +85,7 @@ function Receivers() {
 function replayAll(receiver?: string): Promise<boolean> {
   return attempt(async () => {
     const { callbacks, pushes } = await post<Replay>('/api/deliveries/replay', { receiver });
-    return `Will be tried again: ${spellCount(callbacks)} callbacks, ${spellCount(pushes)} pushes.`;
+    return `To be retried: ${spellCount(callbacks)} callbacks, ${spellCount(pushes)} pushes.`;
   });
 }
 
@@ -98,7 +98,7 @@ function DeliveriesOf({ receiver }: { receiver: string }) {
     attempt(async () => {
       await post(`/api/deliveries/${id}/${verb}`);
       list.reload();
-      return verb === 'replay' ? `${id} will be tried again.` : `${id} is skipped.`;
+      return verb === 'replay' ? `${id} will be tried again.` : `Skipped ${id}.`;
     });
   return (
     <div class="stack">

@@ -29,14 +29,14 @@ export function Faults({ isBlank, loading, checked, goTo }: FaultsProps) {
   );
 }
 
-function Summary({ checked: { parsed, faults, warnings, catalogs } }: { checked: CheckAnswer }) {
+function Summary({ checked: { faults, warnings, catalogs } }: { checked: CheckAnswer }) {
   return (
     <>
       <p class="row">
         {faults.length > 0 ? (
           <Badge tone="bad">{counted(faults.length, 'fault')}</Badge>
         ) : (
-          <Badge tone="good">{parsed ? 'No faults' : 'Read'}</Badge>
+          <Badge tone="good">No faults</Badge>
         )}
         {warnings.length > 0 && <Badge tone="warn">{counted(warnings.length, 'warning')}</Badge>}
       </p>

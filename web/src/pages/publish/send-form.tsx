@@ -53,7 +53,7 @@ export function SendForm({ ready, busy, chosen, choose, as, chooseAs, send }: Se
       )}
       {possible === false ? (
         <>
-          <p class="soft small">This process has no identity to publish this way. On its machine, run:</p>
+          <p class="soft small">This process has no key for this. On the machine that has it, run:</p>
           {way === 'service' ? <ServiceCommand /> : <Code text={command} label="command to publish" />}
         </>
       ) : (
@@ -78,7 +78,7 @@ function ServiceCommand() {
     <>
       <Code text={`${command} --to ${url ?? 'ADDRESS'}`} label="command to publish" />
       {url === undefined && (
-        <p class="soft small">ADDRESS is that of your catalog service: this process knows none.</p>
+        <p class="soft small">Replace ADDRESS with the address of your catalog service.</p>
       )}
     </>
   );
