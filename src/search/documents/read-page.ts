@@ -31,8 +31,9 @@ export function createPageReader(reader: IndexReader, scope: Scope) {
   const readSome = (keys: readonly number[]) =>
     keys.every((key) => ahead.has(key)) ? reading : readRows(reader, keys);
   return {
-    /** Starts reading the probable resources of the page. */
+    /** Starts reading the probable resources of a page of usual size. */
     readAhead(keys: readonly number[]): void {
+      if (keys.length > documentsAtOnce) return;
       [ahead, reading] = [new Set(keys), readRows(reader, keys)];
       reading.catch(() => undefined); // thrown by the page, if it reads them
     },

@@ -69,8 +69,8 @@ export function createFeed(context: FeedContext) {
       return transaction(async (tx) => {
         const select = 'select name, version from discovery.external_index';
         const state = mend ? await lockState(tx, { isWaiting: true }) : await tx.first<State>(select);
-        const { name = null, version = 0 } = state ?? {};
-        if (name === null) throw new SearchIndexUnavailable(undefined, 'is being built');
+        if (!state?.name) throw new SearchIndexUnavailable(undefined, 'is being built');
+        const { name, version } = state;
         await refresh(client, [name]);
         const part = await sender.compare(tx, name, range, mend ? version : undefined);
         if (mend) await refresh(client, [name]);
@@ -214,12 +214,8 @@ async function replaceLost(tx: Transaction, client: OpenSearch): Promise<void> {
 }
 
 /** Sends the next part of all documents: to the index being built, or if everything may differ, to the searched one. */
-async function walk(
-  { client, sender }: FeedContext,
-  tx: Transaction,
-  { name, building, version }: State,
-  from: number,
-) {
+async function walk({ client, sender }: FeedContext, tx: Transaction, state: State, from: number) {
+  const { name, building, version } = state;
   const target = building ?? name;
   if (target === null) return;
   const options = { version, forMs: walkForMs };
