@@ -6,7 +6,8 @@ import type { Feed } from './feed.ts';
 
 // Manual maintenance of the index in OpenSearch, with or without processes that feed it.
 
-const lookAgainMs = 100;
+/** Counting takes time: progress is told at these intervals. */
+const [lookAgainMs, countEveryMs] = [100, 5_000];
 /** Parts that differ are compared again, this many times in all: what is not fed yet is no difference. */
 const [looksAgain, looksEachMs] = [30, 1_000];
 
@@ -15,12 +16,14 @@ type Built = { catalogs: number; documents: number };
 /** Builds another index, and switches searches to it. */
 export async function rebuildFed(feed: Feed, database: Database, onProgress?: (done: Built) => void) {
   await feed.beginRebuild();
-  for (;;) {
+  for (let countedAt = performance.now(); ; ) {
     const isBusy = await feed.round();
     const progress = await feed.progress();
     if (!progress.isBuilding) break;
-    onProgress?.(await countUpTo(database, progress.walkedUpTo));
     if (!isBusy) await delay(lookAgainMs);
+    if (performance.now() - countedAt < countEveryMs) continue;
+    onProgress?.(await countUpTo(database, progress.walkedUpTo));
+    countedAt = performance.now();
   }
   return countUpTo(database, Number.MAX_SAFE_INTEGER);
 }
