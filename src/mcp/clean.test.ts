@@ -41,6 +41,14 @@ describe('a text of others', () => {
     expect(quote('x'.repeat(1_000_000)).length).toBeLessThan(250);
   });
 
+  it.each([
+    ['<&lt;', '‹'],
+    ['a\u200ddata:x/y', 'a(link removed)'],
+    ['!!![a](b', '[a] (b'],
+  ])('is cleaned of what a step leaves: %j', (text, cleaned) => {
+    expect(clean(text, 100)).toBe(cleaned);
+  });
+
   it('is the same when it is cleaned again, and never leaves its quotation marks', () => {
     const nasty = fc.constantFrom(
       '<',

@@ -6,10 +6,9 @@ import { attempt } from '../attempt.ts';
 /** The rest of a longer text is ignored. */
 const maxLookedAt = 4_000;
 
-/** Direction marks, zero-width characters, tags, private and unassigned characters. */
-const unseen = /(?![\u200c\u200d])[\p{Cf}\p{Co}\p{Cn}\p{Cs}]/gu;
-/** Variation selectors and fillers, which can hide a message of any length. */
-const fillers = /[\u{e0100}-\u{e01ef}\ufe00-\ufe0f\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0]/gu;
+/** Direction marks, zero-width, private and unassigned characters, tags; and what can hide a message of any length: variation selectors and fillers. */
+const unseen =
+  /(?![\u200c\u200d])[\u{e0100}-\u{e01ef}\ufe00-\ufe0f\u034f\u115f\u1160\u17b4\u17b5\u3164\uffa0\p{Cf}\p{Co}\p{Cn}\p{Cs}]/gu;
 /** Joiners are part of words in Indian and Arabic scripts; elsewhere they only hide something. */
 const strayJoiners = /(?<![\p{L}\p{M}])[\u200c\u200d]|[\u200c\u200d](?![\p{L}\p{M}])/gu;
 /** Includes unclosed tags, and the markers of chat formats, such as <|system|>. */
@@ -20,13 +19,18 @@ const scriptLinks =
 const otherLinks = /\b(?!https?:)[a-z][a-z0-9+.-]*:\/\/\S*/gi;
 const substitutes: Record<string, string> = { '<': '‹', '«': '"', '»': '"', '`': "'" };
 
+/** Repeats each step, because one may leave what another removes. */
 export function clean(text: string, maxLength: number): string {
+  const cleaner = cleanOnce(text, maxLength);
+  return cleaner === text ? text : clean(cleaner, maxLength);
+}
+
+function cleanOnce(text: string, maxLength: number): string {
   const line = text
     .slice(0, maxLookedAt)
     .normalize('NFC')
     .replace(/[\p{Cc}\p{Zl}\p{Zp}]+/gu, ' ')
     .replace(unseen, '')
-    .replace(fillers, '')
     .replace(strayJoiners, '')
     .replace(tags, ' ')
     .replace(entities, ' ')
