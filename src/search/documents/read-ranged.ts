@@ -11,7 +11,7 @@ export interface RangedDocument {
   generation: number;
 }
 
-/** The first documents of some key ranges, in order, including heads of catalogs. Their texts are empty if only digests are needed. */
+/** The first documents of some key ranges, in order, including heads of catalogs. Their texts are empty if only digests are needed. Reads catalogs by key: with many ranges, PostgreSQL would read all of them. */
 export function readRanged(
   queryable: Queryable,
   ranges: readonly KeyRange[],
@@ -26,7 +26,7 @@ export function readRanged(
        (${ofKind('resource')}) union all (${ofKind('offer')})
        union all (select key << 26, head_digest, case when $4 then head::text else '' end from discovery.catalog
          where key >= (low + (1 << 26) - 1) >> 26 and key < (high + (1 << 26) - 1) >> 26 and provider_id <> '' order by key limit $3)
-     ) as every join discovery.catalog on catalog.key = every.key >> 26 order by every.key limit $3`,
+     ) as every cross join lateral (select generation from discovery.catalog where key = every.key >> 26 limit 1) as home order by every.key limit $3`,
     [
       bigintArray(ranges.map(({ from }) => from)),
       bigintArray(ranges.map(({ end }) => end)),
